@@ -1,0 +1,10 @@
+package dev.fairway.admission.engine;
+
+/** The engine met a state that must not exist. The engine it came from is not to be used again. */
+public final class EngineException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  public EngineException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

@@ -1,0 +1,222 @@
+package dev.fairway.admission.engine;
+
+import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Waiter;
+import java.util.List;
+
+/**
+ * What happened. Past tense, immutable, and complete: applying it needs the state and the command's
+ * time, and decides nothing. Times are the coordinator's epoch milliseconds.
+ */
+public sealed interface Event {
+
+  /** Quota concerned. */
+  String quotaId();
+
+  /** An answer that an agent is told. */
+  sealed interface Decision extends Event {
+    String requestId();
+
+    String agentId();
+
+    /** As the request had it, or null. */
+    OpaqueBytes correlation();
+  }
+
+  /**
+   * A quota took effect.
+   *
+   * @param salt salt of the key's lease ids if this set it, else null
+   * @param notEnforced knobs given that this version of the engine does not act on
+   */
+  record QuotaDefined(QuotaDefinition definition, String salt, List<String> notEnforced)
+      implements Event {
+    @Override
+    public String quotaId() {
+      return definition.id();
+    }
+  }
+
+  /** A quota is gone. */
+  record QuotaRemoved(String quotaId) implements Event {}
+
+  /** A request is in line; emitted also where it is granted in the same command. */
+  record LeaseEnqueued(Waiter waiter) implements Event {
+    @Override
+    public String quotaId() {
+      return waiter.request().quotaId();
+    }
+  }
+
+  /**
+   * A lease was granted.
+   *
+   * @param charged what was taken, per limited dimension
+   * @param coldCache whether the cached prefix was charged
+   * @param virtualTime virtual time of the fair queue after the grant
+   */
+  record LeaseGranted(
+      String quotaId,
+      String requestId,
+      String agentId,
+      String leaseId,
+      int attempt,
+      Amounts charged,
+      boolean coldCache,
+      long grantedAtMs,
+      long expiresAtMs,
+      long virtualTime,
+      OpaqueBytes correlation)
+      implements Decision {}
+
+  /** A request waits. {@code position} from 1; {@code etaP90Ms} is null while it is not learned. */
+  record LeaseQueued(
+      String quotaId,
+      String requestId,
+      String agentId,
+      int position,
+      long etaMs,
+      Long etaP90Ms,
+      OpaqueBytes correlation)
+      implements Decision {}
+
+  /** A waiting request's ETA moved by more than a quarter. */
+  record EtaRevised(
+      String quotaId,
+      String requestId,
+      String agentId,
+      int position,
+      long etaMs,
+      Long etaP90Ms,
+      OpaqueBytes correlation)
+      implements Decision {}
+
+  /**
+   * A request was rejected; nothing was taken.
+   *
+   * @param detail what was expected, what was found, what to do
+   * @param retryAtMs when to come back, or null for never or unknown
+   * @param keptTag start tag kept for a retry, or null
+   * @param contentHash hash of the request, or null if it is not remembered
+   */
+  record LeaseRejected(
+      String quotaId,
+      String requestId,
+      String agentId,
+      RejectReason reason,
+      String detail,
+      Long retryAtMs,
+      Long keptTag,
+      String contentHash,
+      OpaqueBytes correlation)
+      implements Decision {}
+
+  /** The same request again: its current decision once more. Changes nothing. */
+  record DecisionRepeated(Decision decision) implements Event {
+    @Override
+    public String quotaId() {
+      return decision.quotaId();
+    }
+  }
+
+  /**
+   * An open lease lives on.
+   *
+   * @param adjusted positive: refunded; negative: charged
+   * @param inputKnown whether the input is settled now
+   * @param sendDelayMs grant to send, or null where no signal told it
+   */
+  record LeaseRenewed(
+      String quotaId,
+      String requestId,
+      String agentId,
+      String leaseId,
+      Amounts adjusted,
+      boolean inputKnown,
+      long expiresAtMs,
+      Long sendDelayMs)
+      implements Event {}
+
+  /**
+   * A lease ended by settlement.
+   *
+   * @param actual what counts against the quota
+   * @param adjusted positive: refunded; negative: charged
+   * @param late whether it had expired before
+   * @param sendDelayMs grant to send, or null where no signal told it
+   */
+  record LeaseSettled(
+      String quotaId,
+      String requestId,
+      String agentId,
+      String leaseId,
+      Outcome outcome,
+      Amounts actual,
+      Amounts adjusted,
+      boolean late,
+      Long sendDelayMs)
+      implements Event {}
+
+  /**
+   * A request left the queue by its agent's wish; {@code wasWaiting} false: it had not arrived yet.
+   */
+  record LeaseCancelled(String quotaId, String requestId, String agentId, boolean wasWaiting)
+      implements Event {}
+
+  /** A request that had been cancelled before it arrived. */
+  record RequestIgnored(String quotaId, String requestId, String agentId) implements Event {}
+
+  /** A lease was reaped; nothing is refunded. */
+  record LeaseExpired(String quotaId, String requestId, String agentId, String leaseId)
+      implements Event {}
+
+  /** A call made without a lease was charged. */
+  record UnleasedCharged(String quotaId, String requestId, String agentId, Amounts charged)
+      implements Event {}
+
+  /** A final settlement of a lease that is settled. Ids may be null where unknown. */
+  record DuplicateIgnored(String quotaId, String requestId, String agentId, String leaseId)
+      implements Event {}
+
+  /** A settlement that changes nothing, and why. Ids may be null where unknown. */
+  record SettlementIgnored(
+      String quotaId, String requestId, String agentId, String leaseId, String reason)
+      implements Event {}
+
+  /** The margin shrank after a 429; basis points. */
+  record MarginCut(String quotaId, int fromBp, int toBp) implements Event {}
+
+  /** The margin recovered by one step; basis points. */
+  record MarginRestored(String quotaId, int fromBp, int toBp) implements Event {}
+
+  /** Why a quota grants nothing for a while. */
+  enum HoldReason {
+    RATE_LIMITED,
+    OVERLOADED,
+    QUOTA_EXHAUSTED,
+    BILLING
+  }
+
+  /** The quota grants nothing until then; null: until an operator clears it. */
+  record QuotaHeld(String quotaId, HoldReason reason, Long untilMs) implements Event {}
+
+  /** An operator ended a hold. */
+  record QuotaReleased(String quotaId) implements Event {}
+
+  /** One dimension of a resync: the provider's level lies between {@code low} and {@code high}. */
+  record Resync(Dimension dimension, long before, long low, long high, long after) {}
+
+  /**
+   * Balances were set by the provider's own numbers.
+   *
+   * @param leaseId lease whose signal it was, or null
+   * @param sentAtMs when that call was sent
+   */
+  record BucketsResynced(String quotaId, String leaseId, long sentAtMs, List<Resync> dimensions)
+      implements Event {}
+
+  /** The provider named a lower limit than the operator. */
+  record LimitLearned(String quotaId, Dimension dimension, long limitPerMinute) implements Event {}
+}

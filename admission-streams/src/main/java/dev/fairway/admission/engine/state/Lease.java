@@ -1,0 +1,56 @@
+package dev.fairway.admission.engine.state;
+
+import dev.fairway.admission.engine.LeaseRequest;
+import dev.fairway.admission.engine.bucket.Amounts;
+
+/**
+ * A lease, from its grant until it is forgotten.
+ *
+ * @param request as received
+ * @param contentHash hash of its content
+ * @param appendedAtMs broker's append time of the request
+ * @param deadlineMs when the request leaves the queue, kept for a requeue
+ * @param leaseId id
+ * @param attempt from 1
+ * @param status state
+ * @param grantedAtMs when it was granted
+ * @param expiresAtMs when it ends unless settled or renewed
+ * @param endedAtMs when it was settled or reaped, or null
+ * @param charged what it holds, after adjustments
+ * @param inputKnown whether an interim settlement set the input
+ * @param coldCache whether the cached prefix was charged
+ * @param cost cost in tokens of the reference dimension
+ * @param weightMilli weight in thousandths
+ * @param startTag start tag, kept for a requeue
+ * @param sentAtMs when it was sent, or is thought to have been
+ * @param sendKnown whether its own signal told that time
+ * @param sendGuardMs uncertainty of that time
+ */
+public record Lease(
+    LeaseRequest request,
+    String contentHash,
+    long appendedAtMs,
+    long deadlineMs,
+    String leaseId,
+    int attempt,
+    Status status,
+    long grantedAtMs,
+    long expiresAtMs,
+    Long endedAtMs,
+    Amounts charged,
+    boolean inputKnown,
+    boolean coldCache,
+    long cost,
+    int weightMilli,
+    long startTag,
+    long sentAtMs,
+    boolean sendKnown,
+    long sendGuardMs) {
+
+  /** State of a lease. */
+  public enum Status {
+    OPEN,
+    EXPIRED,
+    SETTLED
+  }
+}

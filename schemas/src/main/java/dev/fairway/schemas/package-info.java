@@ -1,0 +1,2 @@
+/** Avro records, the Confluent wire format, topic names and the partitioner. */
+package dev.fairway.schemas;
