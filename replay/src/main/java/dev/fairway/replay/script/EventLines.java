@@ -27,7 +27,7 @@ public final class EventLines implements Closeable, Flushable {
 
   /** Lines go to that writer, which {@link #close} closes. */
   public EventLines(Writer out) throws IOException {
-    json = JsonFactory.builder().rootValueSeparator("").build().createGenerator(out);
+    json = new JsonFactory().setRootValueSeparator("").createGenerator(out);
     defineDecisions();
     defineLeases();
     defineQuotas();
