@@ -116,8 +116,7 @@ public final class DryRunCommand implements Callable<Integer> {
   }
 
   private Reader input() throws IOException {
-    InputStream bytes =
-        script.equals("-") ? standardInput : Files.newInputStream(Path.of(script));
+    InputStream bytes = script.equals("-") ? standardInput : Files.newInputStream(Path.of(script));
     return new BufferedReader(new InputStreamReader(bytes, StandardCharsets.UTF_8));
   }
 
