@@ -3,20 +3,23 @@ package dev.fairway.dispatcher;
 import dev.fairway.schemas.AgentRegistration;
 import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.Topics;
-import org.apache.kafka.common.errors.InvalidTopicException;
-import org.apache.kafka.common.internals.Topic;
+import java.util.regex.Pattern;
 
 /**
- * Says where an agent's decisions go. The address comes from the table of registrations and never from a
- * request: a request that named its own could have another agent's lease ids delivered to its writer.
+ * Says where an agent's decisions go. The address comes from the table of registrations and never
+ * from a request: a request that named its own could have another agent's lease ids delivered to
+ * its writer.
  *
  * <p>In open mode an agent that is not registered is registered here, and one that keeps asking is
- * renewed, so that the table itself says who was seen lately, on every dispatcher and after a restart.
+ * renewed, so that the table itself says who was seen lately, on every dispatcher and after a
+ * restart.
  */
 final class AgentDirectory {
 
   /** Who registered an agent in open mode. */
   static final String REGISTERED_BY = "dispatcher";
+
+  private static final Pattern TOPIC_GRAMMAR = Pattern.compile("[A-Za-z0-9._-]{1,249}");
 
   private final Topics names;
   private final boolean open;
@@ -70,8 +73,8 @@ final class AgentDirectory {
   }
 
   /**
-   * The address in a registration; null if the dispatcher must not write there: an impossible name or
-   * partition, or a topic of the protocol that is no reply topic.
+   * The address in a registration; null if the dispatcher must not write there: an impossible name
+   * or partition, or a topic of the protocol that is no reply topic.
    */
   Route routeOf(AgentRegistration registration) {
     String agentId = registration.getAgentId();
@@ -113,13 +116,12 @@ final class AgentDirectory {
         && nowMs - registration.getRegisteredAtMs() > renewAfterMs;
   }
 
+  /** Whether Kafka takes this as the name of a topic, and it is none of Kafka's own. */
   private static boolean isTopicName(String topic) {
-    try {
-      Topic.validate(topic);
-      return !Topic.isInternal(topic);
-    } catch (InvalidTopicException e) {
-      return false;
-    }
+    return TOPIC_GRAMMAR.matcher(topic).matches()
+        && !topic.equals(".")
+        && !topic.equals("..")
+        && !topic.startsWith("__");
   }
 
   /** Publishes registrations to the other dispatchers and to the next run. */

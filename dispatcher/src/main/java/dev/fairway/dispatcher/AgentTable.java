@@ -1,7 +1,6 @@
 package dev.fairway.dispatcher;
 
 import dev.fairway.schemas.AgentRegistration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,14 +10,15 @@ import java.util.Map;
  * The topic of agents as a table: who is registered, and who was retired lately. Used by the loop's
  * thread.
  *
- * <p>Both parts are bounded. A registration beyond the bound is not taken; of the retired the oldest are
- * forgotten, and then count as never registered.
+ * <p>Both parts are bounded. A registration beyond the bound is not taken; of the retired the
+ * oldest are forgotten, and then count as never registered.
  */
 final class AgentTable {
 
   private final int agentsMax;
   private final Map<String, AgentRegistration> registered = new HashMap<>();
   private final LinkedHashMap<String, Long> retiredAtMs = new LinkedHashMap<>();
+  private final LinkedHashMap<String, Long> topicsLeftSinceMs = new LinkedHashMap<>();
 
   AgentTable(int agentsMax) {
     this.agentsMax = agentsMax;
@@ -53,17 +53,20 @@ final class AgentTable {
     }
     registered.put(agentId, registration);
     retiredAtMs.remove(agentId);
+    topicsLeftSinceMs.remove(agentId);
     return true;
   }
 
   /** The agent is gone since then. */
   void retire(String agentId, long atMs) {
     registered.remove(agentId);
-    retiredAtMs.remove(agentId);
-    retiredAtMs.put(agentId, atMs);
-    if (retiredAtMs.size() > agentsMax) {
-      retiredAtMs.remove(retiredAtMs.keySet().iterator().next());
-    }
+    putNewest(retiredAtMs, agentId, atMs);
+    putNewest(topicsLeftSinceMs, agentId, atMs);
+  }
+
+  /** The retired agent's reply topic is gone. */
+  void topicDeleted(String agentId) {
+    topicsLeftSinceMs.remove(agentId);
   }
 
   /** Registrations that the dispatcher made, last renewed before then; at most so many. */
@@ -75,17 +78,20 @@ final class AgentTable {
         .toList();
   }
 
-  /** Agents retired before then, the earliest first; at most so many. */
-  List<String> retiredBefore(long beforeMs, int max) {
-    List<String> agents = new ArrayList<>();
-    for (Map.Entry<String, Long> entry : retiredAtMs.entrySet()) {
-      if (agents.size() == max) {
-        break;
-      }
-      if (entry.getValue() < beforeMs) {
-        agents.add(entry.getKey());
-      }
+  /** Agents retired before then whose reply topic is still there; at most so many. */
+  List<String> topicsLeftBefore(long beforeMs, int max) {
+    return topicsLeftSinceMs.entrySet().stream()
+        .filter(entry -> entry.getValue() <= beforeMs)
+        .limit(max)
+        .map(Map.Entry::getKey)
+        .toList();
+  }
+
+  private void putNewest(LinkedHashMap<String, Long> timesMs, String agentId, long atMs) {
+    timesMs.remove(agentId);
+    timesMs.put(agentId, atMs);
+    if (timesMs.size() > agentsMax) {
+      timesMs.remove(timesMs.keySet().iterator().next());
     }
-    return agents;
   }
 }

@@ -24,8 +24,8 @@ final class DecisionMapper {
   /**
    * The decisions among the events of a journal record, in their order; empty if there are none.
    *
-   * <p>A decision's id is made of the record's key, epoch and sequence and of the event's place in it, so
-   * it is the same however often the record is read.
+   * <p>A decision's id is made of the record's key, epoch and sequence and of the event's place in
+   * it, so it is the same however often the record is read.
    */
   static List<Decision> decisionsOf(AdmissionEvent record) {
     List<Decision> decisions = new ArrayList<>();

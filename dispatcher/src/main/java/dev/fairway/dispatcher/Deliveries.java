@@ -11,15 +11,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The rules of delivery: what is sent when, what is parked, tried again or dropped. It neither waits nor
- * reads a clock. Used by the loop's thread.
+ * The rules of delivery: what is sent when, what is parked, tried again or dropped. It neither
+ * waits nor reads a clock. Used by the loop's thread.
  *
  * <p>Each agent has a {@link Lane}. A healthy lane sends at once, any number of replies behind each
- * other. Trouble (no topic, an error, no acknowledgement for a second) parks the lane's replies and tries
- * again with growing pauses; other lanes never notice.
+ * other. Trouble (no topic, an error, no acknowledgement for a second) parks the lane's replies and
+ * tries again with growing pauses; other lanes never notice.
  *
- * <p>An order that trouble can still break: a reply that fails after a later one of the same agent was
- * acknowledged is sent again behind it. Readers drop a decision older than one they have.
+ * <p>An order that trouble can still break: a reply that fails after a later one of the same agent
+ * was acknowledged is sent again behind it. Readers drop a decision older than one they have.
  */
 final class Deliveries {
 
@@ -37,7 +37,7 @@ final class Deliveries {
 
   private final Map<String, Lane> lanes = new HashMap<>();
   private final Set<Lane> lanesWithParked = new LinkedHashSet<>();
-  private final Map<String, Set<Lane>> lanesByAwaitedTopic = new HashMap<>();
+  private final Map<Route, Set<Lane>> lanesByAwaited = new HashMap<>();
   private int inFlight;
   private long sendAgainAtMs = Long.MIN_VALUE;
   private long suspectCheckAtMs = Long.MIN_VALUE;
@@ -97,7 +97,7 @@ final class Deliveries {
     }
     lane.returned(reply, nowMs);
     if (error == TopicError.MISSING || error == TopicError.TIMEOUT) {
-      topics.forget(lane.route().topic());
+      topics.forget(lane.route());
     }
     if (!reply.isForeign()) {
       park(lane, reply, nowMs);
@@ -105,16 +105,16 @@ final class Deliveries {
   }
 
   /** A topic that was asked for exists. */
-  void topicReady(String topic, long nowMs) {
-    for (Lane lane : awaiting(topic)) {
+  void topicReady(Route route, long nowMs) {
+    for (Lane lane : awaiting(route)) {
       lane.ensured();
       flush(lane, nowMs);
     }
   }
 
   /** A topic that was asked for cannot be had just now. */
-  void topicFailed(String topic, TopicError error, long nowMs) {
-    for (Lane lane : awaiting(topic)) {
+  void topicFailed(Route route, TopicError error, long nowMs) {
+    for (Lane lane : awaiting(route)) {
       lane.ensured();
       lane.failed(nowMs);
       listener.topicError(lane.agentId(), error);
@@ -141,7 +141,10 @@ final class Deliveries {
     }
   }
 
-  /** Forgets what came from journal partitions that were taken away; it is delivered by who has them. */
+  /**
+   * Forgets what came from journal partitions that were taken away; it is delivered by who has
+   * them.
+   */
   void forgetForeign() {
     for (Lane lane : List.copyOf(lanesWithParked)) {
       for (Reply reply : List.copyOf(lane.parked())) {
@@ -207,7 +210,7 @@ final class Deliveries {
     if (!lane.maySend(nowMs) || nowMs < sendAgainAtMs) {
       return false;
     }
-    if (!topics.isKnown(lane.route().topic())) {
+    if (!topics.isKnown(lane.route())) {
       await(lane);
       return false;
     }
@@ -225,7 +228,7 @@ final class Deliveries {
       case BUFFER_FULL -> sendAgainAtMs = nowMs + BUFFER_FULL_PAUSE_MS;
       case NO_METADATA -> {
         if (lane.missed(nowMs)) {
-          topics.forget(lane.route().topic());
+          topics.forget(lane.route());
         }
       }
     }
@@ -239,14 +242,12 @@ final class Deliveries {
 
   private void await(Lane lane) {
     lane.ensuring();
-    lanesByAwaitedTopic
-        .computeIfAbsent(lane.route().topic(), topic -> new HashSet<>())
-        .add(lane);
+    lanesByAwaited.computeIfAbsent(lane.route(), route -> new HashSet<>()).add(lane);
     topics.ensure(lane.route());
   }
 
-  private Set<Lane> awaiting(String topic) {
-    Set<Lane> waiting = lanesByAwaitedTopic.remove(topic);
+  private Set<Lane> awaiting(Route route) {
+    Set<Lane> waiting = lanesByAwaited.remove(route);
     return waiting == null ? Set.of() : waiting;
   }
 
@@ -268,7 +269,7 @@ final class Deliveries {
   private void forget(Lane lane) {
     lanes.remove(lane.agentId());
     lanesWithParked.remove(lane);
-    Set<Lane> waiting = lanesByAwaitedTopic.get(lane.route().topic());
+    Set<Lane> waiting = lanesByAwaited.get(lane.route());
     if (waiting != null) {
       waiting.remove(lane);
     }

@@ -6,13 +6,15 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The replies of one agent: parked ones in the journal's order, and those that were sent and not yet
- * acknowledged. Also what is known of the agent's trouble, so that it stays this agent's alone. Used by
- * the loop's thread.
+ * The replies of one agent: parked ones in the journal's order, and those that were sent and not
+ * yet acknowledged. Also what is known of the agent's trouble, so that it stays this agent's alone.
+ * Used by the loop's thread.
  */
 final class Lane {
 
-  /** Without an acknowledgement for this long, what follows is parked and the topic is looked at. */
+  /**
+   * Without an acknowledgement for this long, what follows is parked and the topic is looked at.
+   */
   static final long SUSPECT_AFTER_MS = 1_000;
 
   private static final long SUSPECT_CHECK_PAUSE_MS = 2_000;
@@ -21,8 +23,8 @@ final class Lane {
   private static final long BACKOFF_MAX_MS = 15_000;
 
   /**
-   * Misses after which the topic itself is asked for again. The producer fetches metadata within a few
-   * milliseconds, and a new topic takes some more to be known to every broker.
+   * Misses after which the topic itself is asked for again. The producer fetches metadata within a
+   * few milliseconds, and a new topic takes some more to be known to every broker.
    */
   private static final int MISSES_BEFORE_CHECK = 6;
 
@@ -84,8 +86,8 @@ final class Lane {
   }
 
   /**
-   * Whether the next reply may be sent. A lane in trouble sends one reply at a time, as a probe, and only
-   * once everything that was under way has come back, so that order survives the failure.
+   * Whether the next reply may be sent. A lane in trouble sends one reply at a time, as a probe,
+   * and only once everything that was under way has come back, so that order survives the failure.
    */
   boolean maySend(long nowMs) {
     if (nowMs < retryAtMs || ensuring) {
@@ -96,8 +98,7 @@ final class Lane {
 
   /** Whether its oldest reply under way has waited suspiciously long. */
   boolean isSuspect(long nowMs) {
-    return !inFlight.isEmpty()
-        && nowMs - inFlight.iterator().next().sentAtMs() >= SUSPECT_AFTER_MS;
+    return !inFlight.isEmpty() && nowMs - inFlight.iterator().next().sentAtMs() >= SUSPECT_AFTER_MS;
   }
 
   void sent(Reply reply, long nowMs) {

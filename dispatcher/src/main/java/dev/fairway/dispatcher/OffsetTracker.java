@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * What may be committed of one journal partition, for as long as it is assigned: everything before the
- * oldest record with a reply that is neither delivered nor dropped. Used by one thread.
+ * What may be committed of one journal partition, for as long as it is assigned: everything before
+ * the oldest record with a reply that is neither delivered nor dropped. Used by one thread.
  *
  * <p>Holds the unfinished records alone, in offset order, so its size is bounded by the number of
  * replies under way and parked.
@@ -53,8 +53,8 @@ final class OffsetTracker {
   }
 
   /**
-   * All records before this offset have been read. It comes from the consumer and is not computed from
-   * a record's offset, because transaction markers leave gaps.
+   * All records before this offset have been read. It comes from the consumer and is not computed
+   * from a record's offset, because transaction markers leave gaps.
    */
   void readUpTo(long nextOffset) {
     position = nextOffset;

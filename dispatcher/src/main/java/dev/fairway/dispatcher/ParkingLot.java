@@ -7,8 +7,8 @@ import java.util.NavigableSet;
 import java.util.TreeSet;
 
 /**
- * All parked replies, over all lanes: bounded in number, in bytes and per agent, and ordered by deadline.
- * Used by the loop's thread.
+ * All parked replies, over all lanes: bounded in number, in bytes and per agent, and ordered by
+ * deadline. Used by the loop's thread.
  */
 final class ParkingLot {
 
@@ -34,8 +34,8 @@ final class ParkingLot {
   }
 
   /**
-   * Parks a reply, and makes room where a bound is passed: whatever is past its deadline goes first, then
-   * the oldest of the agent or of all.
+   * Parks a reply, and makes room where a bound is passed: whatever is past its deadline goes
+   * first, then the oldest of the agent or of all.
    *
    * @return what had to go, already taken out; perhaps the reply itself
    */

@@ -1,8 +1,8 @@
 package dev.fairway.dispatcher;
 
 /**
- * One decision on its way to its agent, already in the bytes that go out. Identity is the instance; used
- * by the loop's thread, except that the producer reads what {@link ReplySender} gave it.
+ * One decision on its way to its agent, already in the bytes that go out. Identity is the instance;
+ * used by the loop's thread, except that the producer reads what {@link ReplySender} gave it.
  */
 final class Reply {
 

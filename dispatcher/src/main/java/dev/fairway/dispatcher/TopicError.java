@@ -10,7 +10,10 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.UnknownTopicIdException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
-/** What a reply topic answered instead of taking a reply. Each is counted under its {@link #label()}. */
+/**
+ * What a reply topic answered instead of taking a reply. Each is counted under its {@link
+ * #label()}.
+ */
 enum TopicError {
   /** There is no such topic or partition. */
   MISSING,
