@@ -17,8 +17,8 @@ final class AgentTable {
 
   private final int agentsMax;
   private final Map<String, AgentRegistration> registered = new HashMap<>();
-  private final LinkedHashMap<String, Long> retiredAtMs = new LinkedHashMap<>();
-  private final LinkedHashMap<String, Long> topicsLeftSinceMs = new LinkedHashMap<>();
+  private final Map<String, Long> retiredAtMs = new LinkedHashMap<>();
+  private final Map<String, Long> topicsLeftSinceMs = new LinkedHashMap<>();
 
   AgentTable(int agentsMax) {
     this.agentsMax = agentsMax;
@@ -87,7 +87,7 @@ final class AgentTable {
         .toList();
   }
 
-  private void putNewest(LinkedHashMap<String, Long> timesMs, String agentId, long atMs) {
+  private void putNewest(Map<String, Long> timesMs, String agentId, long atMs) {
     timesMs.remove(agentId);
     timesMs.put(agentId, atMs);
     if (timesMs.size() > agentsMax) {

@@ -1,8 +1,6 @@
 package dev.fairway.dispatcher;
 
 import dev.fairway.schemas.Topics;
-import dev.fairway.schemas.serde.AvroDeserializer;
-import dev.fairway.schemas.serde.AvroSerializer;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
@@ -15,9 +13,6 @@ import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigDef;
-import org.apache.kafka.common.config.ConfigDef.Importance;
-import org.apache.kafka.common.config.ConfigDef.Range;
-import org.apache.kafka.common.config.ConfigDef.Type;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.Serializer;
@@ -98,7 +93,7 @@ public final class DispatcherConfig {
   private static final String SERDE_PREFIX = "serde.";
   private static final String ENVIRONMENT_PREFIX = "FAIRWAY_";
 
-  private static final ConfigDef DEFINITION = definition();
+  private static final ConfigDef DEFINITION = DispatcherSettings.DEFINITION;
 
   private final AbstractConfig values;
   private final Topics topics;
@@ -311,152 +306,5 @@ public final class DispatcherConfig {
             || name.startsWith(KAFKA_PREFIX)
             || name.startsWith(SERDE_PREFIX);
     return known ? name : null;
-  }
-
-  private static ConfigDef definition() {
-    return new ConfigDef()
-        .define(
-            BOOTSTRAP_SERVERS,
-            Type.LIST,
-            ConfigDef.NO_DEFAULT_VALUE,
-            Importance.HIGH,
-            "Brokers to begin with, host:port, comma separated.")
-        .define(
-            SCHEMA_REGISTRY_URL,
-            Type.STRING,
-            ConfigDef.NO_DEFAULT_VALUE,
-            Importance.HIGH,
-            "Base addresses of the schema registry, comma separated, tried in turn.")
-        .define(
-            TOPIC_PREFIX,
-            Type.STRING,
-            Topics.DEFAULT_PREFIX,
-            Importance.MEDIUM,
-            "What the names of the topics begin with.")
-        .define(
-            GROUP_ID,
-            Type.STRING,
-            null,
-            Importance.MEDIUM,
-            "Consumer group of the journal. Null: the topic prefix and 'dispatcher'.")
-        .define(
-            OPEN_MODE,
-            Type.BOOLEAN,
-            null,
-            Importance.HIGH,
-            "Whether an agent that is not registered is registered by its first request. Null: only if"
-                + " every bootstrap server is on loopback.")
-        .define(
-            PARKED_REPLIES_MAX,
-            Type.INT,
-            50_000,
-            Range.atLeast(1),
-            Importance.LOW,
-            "Most parked replies. Beyond it the expired go, then the oldest.")
-        .define(
-            PARKED_REPLIES_PER_AGENT_MAX,
-            Type.INT,
-            1_000,
-            Range.atLeast(1),
-            Importance.LOW,
-            "Most parked replies of one agent. Beyond it its oldest goes.")
-        .define(
-            PARKED_BYTES_MAX,
-            Type.LONG,
-            64L << 20,
-            Range.atLeast(1L << 20),
-            Importance.LOW,
-            "Most bytes of parked replies, their overhead included.")
-        .define(
-            PARKING_DEADLINE_MS,
-            Type.LONG,
-            60_000L,
-            Range.between(1_000, 86_400_000),
-            Importance.MEDIUM,
-            "How long a reply other than a grant is worth delivering, in milliseconds from its append to"
-                + " the journal. A grant is worth delivering as long as its lease.")
-        .define(
-            CLOCK_TOLERANCE_MS,
-            Type.LONG,
-            1_000L,
-            Range.between(0, 3_600_000),
-            Importance.LOW,
-            "How much longer than its lease a grant is kept, in milliseconds: how far this clock may be"
-                + " ahead of the brokers'.")
-        .define(
-            IN_FLIGHT_REPLIES_MAX,
-            Type.INT,
-            20_000,
-            Range.atLeast(1),
-            Importance.LOW,
-            "Most replies sent and not acknowledged. At it, no more of the journal is read.")
-        .define(
-            REPLY_RETENTION_MS,
-            Type.LONG,
-            3_600_000L,
-            Range.atLeast(60_000),
-            Importance.LOW,
-            "Retention of the reply topics that are created, in milliseconds.")
-        .define(
-            REPLY_REPLICATION_FACTOR,
-            Type.SHORT,
-            (short) -1,
-            Range.atLeast(-1),
-            Importance.MEDIUM,
-            "Replication factor of the reply topics that are created. -1: the brokers' default.")
-        .define(
-            AGENTS_MAX,
-            Type.INT,
-            100_000,
-            Range.atLeast(1),
-            Importance.LOW,
-            "Most registered agents. Beyond it an agent's decisions are dropped.")
-        .define(
-            AGENT_IDLE_MS,
-            Type.LONG,
-            86_400_000L,
-            Range.atLeast(60_000),
-            Importance.LOW,
-            "In open mode, how long an agent that registered itself may be silent before it is retired, in"
-                + " milliseconds.")
-        .define(
-            AGENT_RETIRE_GRACE_MS,
-            Type.LONG,
-            600_000L,
-            Range.atLeast(0),
-            Importance.LOW,
-            "How long the reply topic of a retired agent is kept, in milliseconds.")
-        .define(
-            COMMIT_INTERVAL_MS,
-            Type.LONG,
-            200L,
-            Range.between(1, 60_000),
-            Importance.LOW,
-            "How often offsets are committed, in milliseconds.")
-        .define(
-            HTTP_HOST,
-            Type.STRING,
-            "127.0.0.1",
-            Importance.LOW,
-            "Address that health and metrics are served on. 0.0.0.0: all.")
-        .define(
-            HTTP_PORT,
-            Type.INT,
-            9402,
-            Range.between(0, 65_535),
-            Importance.MEDIUM,
-            "Port that health and metrics are served on. 0: any free one.")
-        .define(
-            VALUE_SERIALIZER,
-            Type.CLASS,
-            AvroSerializer.class,
-            Importance.LOW,
-            "Class that writes values; Confluent's KafkaAvroSerializer fits too.")
-        .define(
-            VALUE_DESERIALIZER,
-            Type.CLASS,
-            AvroDeserializer.class,
-            Importance.LOW,
-            "Class that reads values; Confluent's KafkaAvroDeserializer fits too.");
   }
 }

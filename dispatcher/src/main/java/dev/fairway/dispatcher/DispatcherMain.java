@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.apache.kafka.common.config.ConfigException;
@@ -50,19 +52,20 @@ public final class DispatcherMain {
 
   static int run(String[] args, Map<String, String> environment, PrintStream out, PrintStream err) {
     Path file = null;
-    for (int i = 0; i < args.length; i++) {
-      if (args[i].equals("--help")) {
+    Iterator<String> arguments = List.of(args).iterator();
+    while (arguments.hasNext()) {
+      String argument = arguments.next();
+      if (argument.equals("--help")) {
         out.println(USAGE);
         out.println(DispatcherConfig.documentation());
         return OK;
       }
-      if (!args[i].equals("--config") || i + 1 == args.length) {
-        err.println("Expected --config FILE or --help, but found '" + args[i] + "'.");
+      if (!argument.equals("--config") || !arguments.hasNext()) {
+        err.println("Expected --config FILE or --help, but found '" + argument + "'.");
         err.print(USAGE);
         return WRONG_USAGE;
       }
-      i++;
-      file = Path.of(args[i]);
+      file = Path.of(arguments.next());
     }
     try {
       serve(DispatcherConfig.load(file, environment));

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
+import java.util.function.BiConsumer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
@@ -95,20 +96,18 @@ final class KafkaReplyTopics implements ReplyTopics {
       return;
     }
     refreshing = true;
-    admin
-        .listTopics(new ListTopicsOptions().timeoutMs(REQUEST_TIMEOUT_MS))
-        .names()
-        .whenComplete(
-            (found, error) ->
-                inbox.post(
-                    () -> {
-                      refreshing = false;
-                      if (error == null) {
-                        exist(found);
-                      } else {
-                        log.warn("Topics cannot be listed: {}", error.toString());
-                      }
-                    }));
+    KafkaFuture<Set<String>> found =
+        admin.listTopics(new ListTopicsOptions().timeoutMs(REQUEST_TIMEOUT_MS)).names();
+    whenAnswered(
+        found,
+        (names, error) -> {
+          refreshing = false;
+          if (error == null) {
+            exist(names);
+          } else {
+            log.warn("Topics cannot be listed: {}", error.toString());
+          }
+        });
   }
 
   @Override
@@ -152,23 +151,17 @@ final class KafkaReplyTopics implements ReplyTopics {
   /** Deletes a topic; the answer is whether it is gone. */
   void delete(String topic, Deleted deleted) {
     names.remove(topic);
-    admin
-        .deleteTopics(List.of(topic))
-        .topicNameValues()
-        .get(topic)
-        .whenComplete(
-            (nothing, error) ->
-                inbox.post(
-                    () -> {
-                      Throwable cause = causeOf(error);
-                      if (cause == null) {
-                        metrics.topicDeleted();
-                      } else if (!(cause instanceof UnknownTopicOrPartitionException)) {
-                        log.warn("Topic {} cannot be deleted: {}", topic, cause.toString());
-                      }
-                      deleted.answer(
-                          cause == null || cause instanceof UnknownTopicOrPartitionException);
-                    }));
+    KafkaFuture<Void> result = admin.deleteTopics(List.of(topic)).topicNameValues().get(topic);
+    whenAnswered(
+        result,
+        (nothing, error) -> {
+          if (error == null) {
+            metrics.topicDeleted();
+          } else if (!(error instanceof UnknownTopicOrPartitionException)) {
+            log.warn("Topic {} cannot be deleted: {}", topic, error.toString());
+          }
+          deleted.answer(error == null || error instanceof UnknownTopicOrPartitionException);
+        });
   }
 
   private void create(List<Route> routes) {
@@ -187,9 +180,7 @@ final class KafkaReplyTopics implements ReplyTopics {
             .values();
     results.forEach(
         (name, result) ->
-            result.whenComplete(
-                (nothing, error) ->
-                    inbox.post(() -> created(routesByTopic.get(name), causeOf(error)))));
+            whenAnswered(result, (nothing, error) -> created(routesByTopic.get(name), error)));
     countWhileUnderWay(results.values());
   }
 
@@ -218,10 +209,7 @@ final class KafkaReplyTopics implements ReplyTopics {
                 new DescribeTopicsOptions().timeoutMs(REQUEST_TIMEOUT_MS))
             .topicNameValues();
     for (Route route : routes) {
-      results
-          .get(route.topic())
-          .whenComplete(
-              (found, error) -> inbox.post(() -> described(route, found, causeOf(error))));
+      whenAnswered(results.get(route.topic()), (found, error) -> described(route, found, error));
     }
     countWhileUnderWay(results.values());
   }
@@ -240,8 +228,15 @@ final class KafkaReplyTopics implements ReplyTopics {
 
   private void countWhileUnderWay(Collection<? extends KafkaFuture<?>> results) {
     requests++;
-    KafkaFuture.allOf(results.toArray(KafkaFuture[]::new))
-        .whenComplete((nothing, error) -> inbox.post(() -> requests--));
+    whenAnswered(
+        KafkaFuture.allOf(results.toArray(KafkaFuture[]::new)), (nothing, error) -> requests--);
+  }
+
+  /** Has an answer handled by the loop's thread; its error is null if there was none. */
+  private <T> void whenAnswered(KafkaFuture<T> future, BiConsumer<T, Throwable> handler) {
+    KafkaFuture<T> unused =
+        future.whenComplete(
+            (value, error) -> inbox.post(() -> handler.accept(value, causeOf(error))));
   }
 
   private Optional<Short> factor() {

@@ -4,6 +4,7 @@ import dev.fairway.dispatcher.ReplySender.Attempt;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -61,7 +62,8 @@ final class NonBlockingProducer implements AutoCloseable {
    */
   Attempt send(ProducerRecord<byte[], byte[]> record, Outcome outcome) {
     SendCallback callback = new SendCallback(outcome);
-    producer.send(record, callback);
+    // The callback says everything that the future would.
+    Future<RecordMetadata> unused = producer.send(record, callback);
     return callback.attempt();
   }
 
