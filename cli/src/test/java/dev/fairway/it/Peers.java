@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Programs that others wrote, for tests against them. Where one is missing the calling test is skipped
- * with the reason, never passed.
+ * Programs that others wrote, for tests against them. Where one is missing the calling test is
+ * skipped with the reason, never passed.
  */
 public final class Peers {
 
@@ -53,7 +53,8 @@ public final class Peers {
   }
 
   /**
-   * Runs a script of an npm project under {@code src/test/resources/peers}, installed first if it is not.
+   * Runs a script of an npm project under {@code src/test/resources/peers}, installed first if it
+   * is not.
    *
    * @param project folder with a package.json of exact versions
    * @param script file in that folder
@@ -64,8 +65,8 @@ public final class Peers {
   }
 
   /**
-   * A copy of an npm project under {@code target}, with its packages installed. Later calls reuse it until
-   * its package.json changes.
+   * A copy of an npm project under {@code target}, with its packages installed. Later calls reuse
+   * it until its package.json changes.
    */
   public static synchronized Path npmProject(String project) {
     requireRuns("Node.js", List.of("node", "--version"));
@@ -74,8 +75,7 @@ public final class Peers {
       Path folder = Files.createDirectories(TARGET.resolve(project));
       try (Stream<Path> files = Files.list(SOURCES.resolve(project))) {
         for (Path file : files.toList()) {
-          Files.copy(
-              file, folder.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+          Files.copy(file, folder.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
         }
       }
       String wanted = Files.readString(folder.resolve("package.json"));

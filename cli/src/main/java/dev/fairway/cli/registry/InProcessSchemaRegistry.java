@@ -1,5 +1,6 @@
 package dev.fairway.cli.registry;
 
+import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -9,8 +10,10 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -30,7 +33,7 @@ public final class InProcessSchemaRegistry implements AutoCloseable {
 
   private static final int THREADS = 8;
   private static final int WAITING_MAX = 64;
-  private static final int STOP_S = 1;
+  private static final int REQUESTS_MAX = THREADS + WAITING_MAX + 1;
 
   static {
     // Without it each answer waits for the client's delayed acknowledgement, up to 40 ms.
@@ -42,11 +45,15 @@ public final class InProcessSchemaRegistry implements AutoCloseable {
   private final HttpServer server;
   private final SchemaStore store;
   private final ExecutorService threads;
+  private final Semaphore requests;
+  private final AtomicBoolean closed = new AtomicBoolean();
 
-  private InProcessSchemaRegistry(HttpServer server, SchemaStore store, ExecutorService threads) {
+  private InProcessSchemaRegistry(
+      HttpServer server, SchemaStore store, ExecutorService threads, Semaphore requests) {
     this.server = server;
     this.store = store;
     this.threads = threads;
+    this.requests = requests;
   }
 
   /**
@@ -58,15 +65,17 @@ public final class InProcessSchemaRegistry implements AutoCloseable {
    *     holds cannot be read
    */
   public static InProcessSchemaRegistry start(int port, Path dataFolder) throws IOException {
-    SchemaStore store = new SchemaStore(dataFolder);
+    SchemaStore store = new SchemaStore(dataFolder, SchemaStore.Limits.DEFAULT);
     try {
       HttpServer server =
           HttpServer.create(new InetSocketAddress(InetAddress.getByName(HOST), port), 0);
       ExecutorService threads = threads();
       server.setExecutor(threads);
-      server.createContext("/", new RegistryApi(store));
+      RegistryApi api = new RegistryApi(store);
+      Semaphore requests = new Semaphore(REQUESTS_MAX);
+      server.createContext("/", exchange -> counted(requests, api, exchange));
       server.start();
-      return new InProcessSchemaRegistry(server, store, threads);
+      return new InProcessSchemaRegistry(server, store, threads, requests);
     } catch (BindException e) {
       store.close();
       throw new IOException(
@@ -76,6 +85,20 @@ public final class InProcessSchemaRegistry implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       store.close();
       throw e;
+    }
+  }
+
+  /** Close takes all permits, and so waits for the requests under way and lets no other begin. */
+  private static void counted(Semaphore requests, RegistryApi api, HttpExchange exchange)
+      throws IOException {
+    if (!requests.tryAcquire()) {
+      exchange.close();
+      return;
+    }
+    try {
+      api.handle(exchange);
+    } finally {
+      requests.release();
     }
   }
 
@@ -105,7 +128,16 @@ public final class InProcessSchemaRegistry implements AutoCloseable {
   /** Stops it after requests under way, at most a second, and gives the folder free. */
   @Override
   public void close() {
-    server.stop(STOP_S);
+    if (closed.getAndSet(true)) {
+      return;
+    }
+    try {
+      // Not server.stop(1): it waits the whole second if a client keeps its connection open.
+      requests.tryAcquire(REQUESTS_MAX, 1, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    server.stop(0);
     threads.shutdownNow();
     try {
       store.close();

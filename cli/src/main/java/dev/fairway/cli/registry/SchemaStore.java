@@ -22,20 +22,30 @@ final class SchemaStore implements AutoCloseable {
 
   static final int SUBJECT_LENGTH_MAX = 300;
 
-  private static final int SUBJECTS_MAX = 20_000;
-  private static final int SCHEMAS_MAX = 10_000;
-  private static final int VERSIONS_MAX = 1_000;
-  private static final long TEXT_CHARS_MAX = 64L * 1024 * 1024;
+  /**
+   * Where the registry is full.
+   *
+   * @param subjectsMax most subjects, and most subjects with a level of their own
+   * @param schemasMax most schemas
+   * @param versionsMax most versions of a subject
+   * @param textCharsMax most characters of all schemas together
+   */
+  record Limits(int subjectsMax, int schemasMax, int versionsMax, long textCharsMax) {
+
+    static final Limits DEFAULT = new Limits(20_000, 10_000, 1_000, 64L * 1024 * 1024);
+  }
 
   /** One version of a subject. */
   record Version(String subject, int version, int id, String schema) {}
 
+  private final Limits limits;
   private final StoreFile file;
   private final Map<String, Integer> ids = new HashMap<>();
   private long textChars;
   private volatile StoreState state;
 
-  SchemaStore(Path folder) throws IOException {
+  SchemaStore(Path folder, Limits limits) throws IOException {
+    this.limits = limits;
     file = new StoreFile(folder);
     try {
       state = file.load();
@@ -86,15 +96,16 @@ final class SchemaStore implements AutoCloseable {
   }
 
   private void checkRoom(String subject, List<Integer> versions, String newText) {
-    if (versions.size() >= VERSIONS_MAX) {
-      throw RegistryError.full("%d versions of subject %s".formatted(VERSIONS_MAX, subject));
+    if (versions.size() >= limits.versionsMax()) {
+      throw RegistryError.full(
+          "%d versions of subject %s".formatted(limits.versionsMax(), subject));
     }
-    if (versions.isEmpty() && state.versions().size() >= SUBJECTS_MAX) {
-      throw RegistryError.full("%d subjects".formatted(SUBJECTS_MAX));
+    if (versions.isEmpty() && state.versions().size() >= limits.subjectsMax()) {
+      throw RegistryError.full("%d subjects".formatted(limits.subjectsMax()));
     }
     if (newText != null
-        && (state.schemas().size() >= SCHEMAS_MAX
-            || textChars + newText.length() > TEXT_CHARS_MAX)) {
+        && (state.schemas().size() >= limits.schemasMax()
+            || textChars + newText.length() > limits.textCharsMax())) {
       throw RegistryError.full(
           "%d schemas of %d characters together".formatted(state.schemas().size(), textChars));
     }
@@ -195,8 +206,8 @@ final class SchemaStore implements AutoCloseable {
   synchronized void setCompatibility(String subject, Compatibility level) {
     checkSubject(subject);
     Map<String, Compatibility> levels = new LinkedHashMap<>(state.subjectCompatibility());
-    if (!levels.containsKey(subject) && levels.size() >= SUBJECTS_MAX) {
-      throw RegistryError.full("levels of %d subjects".formatted(SUBJECTS_MAX));
+    if (!levels.containsKey(subject) && levels.size() >= limits.subjectsMax()) {
+      throw RegistryError.full("levels of %d subjects".formatted(limits.subjectsMax()));
     }
     levels.put(subject, level);
     replace(new StoreState(state.schemas(), state.versions(), state.compatibility(), levels));

@@ -75,6 +75,9 @@ final class StoreFile implements AutoCloseable {
   }
 
   void save(StoreState state) throws IOException {
+    if (!lockChannel.isOpen()) {
+      throw new IOException("the registry is closed");
+    }
     Path fresh = folder.resolve("schemas.json.new");
     try (FileChannel channel =
         FileChannel.open(

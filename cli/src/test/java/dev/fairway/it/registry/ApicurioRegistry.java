@@ -18,8 +18,9 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
- * The real Apicurio registry, in memory in a child process, shared by all tests of this JVM and ended
- * with it. The build unpacks it before the integration tests; tests are skipped where it did not.
+ * The real Apicurio registry, in memory in a child process, shared by all tests of this JVM and
+ * ended with it. The build unpacks it before the integration tests; tests are skipped where it did
+ * not.
  */
 final class ApicurioRegistry {
 
@@ -41,8 +42,7 @@ final class ApicurioRegistry {
   private static Path runner() {
     if (Files.isDirectory(FOLDER)) {
       try (Stream<Path> files = Files.list(FOLDER)) {
-        List<Path> runners =
-            files.filter(file -> file.toString().endsWith("-runner.jar")).toList();
+        List<Path> runners = files.filter(file -> file.toString().endsWith("-runner.jar")).toList();
         if (!runners.isEmpty()) {
           return runners.get(0);
         }

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What Fairway and the clients beside it need of a schema registry, of whatever make. Each test works on
- * subjects of its own, so that a registry can be shared.
+ * What Fairway and the clients beside it need of a schema registry, of whatever make. Each test
+ * works on subjects of its own, so that a registry can be shared.
  */
 abstract class RegistryContract {
 
@@ -250,9 +250,7 @@ abstract class RegistryContract {
         URLEncoder.encode("a b/c+d " + subject, StandardCharsets.UTF_8).replace("+", "%20");
     int id = register(encoded, V1);
     assertThat(get("/subjects/" + encoded + "/versions/1").body().get("id").asInt()).isEqualTo(id);
-    assertThat(get("/subjects").body())
-        .extracting(JsonNode::asText)
-        .contains("a b/c+d " + subject);
+    assertThat(get("/subjects").body()).extracting(JsonNode::asText).contains("a b/c+d " + subject);
   }
 
   @Test
