@@ -41,8 +41,14 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
   /** Every dead letter is counted and kept; a flood of them must not fill the log as well. */
   private static final long WARNING_INTERVAL_MS = 1_000;
 
+  /** How a command reaches the engine; a seam, for an engine that fails. */
+  interface Handling {
+    Handled handle(AdmissionEngine engine, String key, Command command, long nowMs);
+  }
+
   private final TopologySettings settings;
   private final AdmissionTopology.Parts parts;
+  private final Handling handling;
   private final InputReader reader;
   private final DeadLetters deadLetters;
   private final ForeignKeys foreignKeys;
@@ -60,8 +66,13 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
   private long lastWarningMs;
 
   AdmissionProcessor(TopologySettings settings, AdmissionTopology.Parts parts) {
+    this(settings, parts, AdmissionEngine::handle);
+  }
+
+  AdmissionProcessor(TopologySettings settings, AdmissionTopology.Parts parts, Handling handling) {
     this.settings = settings;
     this.parts = parts;
+    this.handling = handling;
     this.reader =
         new InputReader(
             settings.topics(), parts.registry(), settings.recordBytesMax(), parts.salts());
@@ -186,7 +197,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
     long startNanos = System.nanoTime();
     Handled handled;
     try {
-      handled = engine.handle(key, command, nowMs);
+      handled = handling.handle(engine, key, command, nowMs);
     } catch (InvalidCommandException e) {
       throw e;
     } catch (RuntimeException e) {

@@ -3,8 +3,8 @@ package dev.fairway.admission.topology;
 import java.util.function.LongSupplier;
 
 /**
- * The coordinator's time, epoch milliseconds: the wall clock at its start, and monotonic time since.
- * A wall clock that is set neither stops refills nor ends leases. Thread-safe.
+ * The coordinator's time, epoch milliseconds: the wall clock at its start, and monotonic time
+ * since. A wall clock that is set neither stops refills nor ends leases. Thread-safe.
  */
 public final class CoordinatorClock implements LongSupplier {
   private final long startedAtMs;

@@ -46,16 +46,8 @@ final class InputReader {
   /** A command for the engine. */
   record Accepted(String key, Command command) implements Input {}
 
-  /**
-   * Not for the engine.
-   *
-   * @param answer command under the record's own key by which the agent is told, or null
-   */
-  record Refused(DeadLetterReason reason, String detail, Accepted answer) implements Input {
-    Refused(DeadLetterReason reason, String detail) {
-      this(reason, detail, null);
-    }
-  }
+  /** Not for the engine. */
+  record Refused(DeadLetterReason reason, String detail) implements Input {}
 
   /** Its schema is not known here and the registry gave no answer: it may be readable later. */
   record Postponed(String detail) implements Input {}
@@ -94,7 +86,8 @@ final class InputReader {
   private Input keyed(SourceRecord source) {
     if (source.value() == null) {
       return new Refused(
-          DeadLetterReason.NO_VALUE, "Expected a value but found a tombstone; only quotas have them");
+          DeadLetterReason.NO_VALUE,
+          "Expected a value but found a tombstone; only quotas have them");
     }
     String key = text(source.key());
     if (source.topic().equals(topics.requests())) {
@@ -109,9 +102,7 @@ final class InputReader {
     }
     TaskUpdate update = tasks.deserialize(source.topic(), source.value());
     return checked(
-        key,
-        update.getQuota() == null ? key : update.getQuota(),
-        CommandMapper.toCommand(update));
+        key, update.getQuota() == null ? key : update.getQuota(), CommandMapper.toCommand(update));
   }
 
   private static Input checked(String key, String quotaId, Command command) {
@@ -156,6 +147,8 @@ final class InputReader {
   }
 
   private static String quoted(String text) {
-    return text == null ? "none" : "'" + (text.length() > 120 ? text.substring(0, 120) : text) + "'";
+    return text == null
+        ? "none"
+        : "'" + (text.length() > 120 ? text.substring(0, 120) : text) + "'";
   }
 }

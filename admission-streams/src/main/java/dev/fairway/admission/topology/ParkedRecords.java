@@ -19,8 +19,8 @@ import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
  * Records whose schema is not known here while the registry gives no answer. They wait in the
- * task's store, so that they survive a restart, and neither block the partition nor are thrown
- * away for a registry that was down for a moment. Later records of their key pass them.
+ * task's store, so that they survive a restart, and neither block the partition nor are thrown away
+ * for a registry that was down for a moment. Later records of their key pass them.
  *
  * <p>Bounded in number and bytes; what does not fit is dead-lettered. Not thread-safe.
  */

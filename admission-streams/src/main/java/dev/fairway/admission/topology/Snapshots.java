@@ -29,7 +29,10 @@ final class Snapshots {
       String key, List<Row> rows, StateRows sizes, Consumer<AdmissionEvent> journal) {
     if (rows.isEmpty() || !(rows.get(0) instanceof Row.KeyRow state)) {
       throw new IllegalStateException(
-          "Expected the rows of key '" + key + "' to begin with its key row but found " + rows.size());
+          "Expected the rows of key '"
+              + key
+              + "' to begin with its key row but found "
+              + rows.size());
     }
     List<List<Row>> chunks = chunks(key, rows, sizes);
     for (int chunk = 0; chunk < chunks.size(); chunk++) {
