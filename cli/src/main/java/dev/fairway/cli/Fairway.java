@@ -1,0 +1,85 @@
+package dev.fairway.cli;
+
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import org.apache.kafka.common.KafkaException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** The {@code fairway} command. Exit codes: 0 success, 1 failure, 2 wrong usage. */
+@Command(
+    name = "fairway",
+    mixinStandardHelpOptions = true,
+    versionProvider = FairwayVersion.class,
+    description = "Admission control for the LLM provider quota of an agent fleet.",
+    footer = {"", "Example:", "  fairway up", "  fairway status --help"})
+public final class Fairway implements Runnable {
+
+  private static final Logger log = LoggerFactory.getLogger(Fairway.class);
+
+  @Spec private CommandSpec spec;
+
+  /** Runs the command and ends the process with its exit code. */
+  public static void main(String[] args) {
+    PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+    PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+    int code = run(out, err, args);
+    out.flush();
+    err.flush();
+    System.exit(code);
+  }
+
+  /**
+   * Runs the command.
+   *
+   * @return the exit code
+   */
+  public static int run(PrintWriter out, PrintWriter err, String... args) {
+    return commandLine().setOut(out).setErr(err).execute(args);
+  }
+
+  private static CommandLine commandLine() {
+    return new CommandLine(new Fairway())
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setParameterExceptionHandler(Fairway::wrongUsage)
+        .setExecutionExceptionHandler((error, command, parsed) -> failed(error, command));
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "Expected a command, but found none.");
+  }
+
+  private static int wrongUsage(ParameterException error, String[] args) {
+    CommandLine command = error.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("fairway: " + error.getMessage());
+    UnmatchedArgumentException.printSuggestions(error, err);
+    err.println("See '" + command.getCommandSpec().qualifiedName() + " --help'.");
+    return command.getCommandSpec().exitCodeOnInvalidInput();
+  }
+
+  private static int failed(Exception error, CommandLine command) {
+    log.debug("{} failed", command.getCommandSpec().qualifiedName(), error);
+    command.getErr().println("fairway: " + messageOf(error));
+    return command.getCommandSpec().exitCodeOnExecutionException();
+  }
+
+  private static String messageOf(Exception error) {
+    if (error instanceof CliException || error.getClass().getName().startsWith("dev.fairway.")) {
+      return error.getMessage();
+    }
+    if (error instanceof KafkaException) {
+      return "Kafka refused: " + error.getMessage();
+    }
+    return "failed unexpectedly: "
+        + error
+        + ". Run again with FAIRWAY_LOG=DEBUG for the whole story.";
+  }
+}

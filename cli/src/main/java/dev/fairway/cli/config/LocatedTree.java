@@ -1,0 +1,138 @@
+package dev.fairway.cli.config;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A YAML or JSON text as a tree that still knows on which line each field stands.
+ *
+ * @param root never null; a missing node if the text holds nothing
+ * @param lines line, from 1, by path such as {@code quotas[0].limits.requests_per_minute}
+ */
+record LocatedTree(JsonNode root, Map<String, Integer> lines) {
+
+  /**
+   * Reads a text.
+   *
+   * @param source name of the text, for messages
+   * @throws InvalidConfigException if the text is no YAML, has a field twice, or uses aliases
+   */
+  static LocatedTree parse(String text, String source) {
+    Map<String, Integer> lines = new HashMap<>();
+    try (YAMLParser parser = new YAMLFactory().createParser(text)) {
+      parser.nextToken();
+      if (parser.currentToken() == null) {
+        return new LocatedTree(JsonNodeFactory.instance.missingNode(), lines);
+      }
+      JsonNode root = new Reader(parser, lines, source).value("");
+      if (parser.nextToken() != null) {
+        throw new InvalidConfigException(
+            List.of(at(source, parser) + "expected one document, but found another after '---'"));
+      }
+      return new LocatedTree(root, lines);
+    } catch (JsonProcessingException e) {
+      int line = e.getLocation() == null ? 1 : e.getLocation().getLineNr();
+      throw new InvalidConfigException(
+          List.of(
+              source
+                  + ":"
+                  + line
+                  + ": expected YAML or JSON, but: "
+                  + firstLine(e.getOriginalMessage())));
+    } catch (IOException e) {
+      throw new IllegalStateException("a text in memory that cannot be read", e);
+    }
+  }
+
+  /** Line of a path, or of the closest one around it; 1 if nothing of it is known. */
+  int lineOf(String path) {
+    String known = path;
+    while (!lines.containsKey(known) && !known.isEmpty()) {
+      int cut = Math.max(known.lastIndexOf('.'), known.lastIndexOf('['));
+      known = cut < 0 ? "" : known.substring(0, cut);
+    }
+    return lines.getOrDefault(known, 1);
+  }
+
+  private static String at(String source, YAMLParser parser) {
+    return source + ":" + parser.currentTokenLocation().getLineNr() + ": ";
+  }
+
+  private static String firstLine(String message) {
+    return message.lines().findFirst().orElse("unreadable");
+  }
+
+  private record Reader(YAMLParser parser, Map<String, Integer> lines, String source) {
+
+    /** The value at the current token; leaves the parser on its last token. */
+    JsonNode value(String path) throws IOException {
+      lines.putIfAbsent(path, parser.currentTokenLocation().getLineNr());
+      if (parser.isCurrentAlias()) {
+        throw new InvalidConfigException(
+            List.of(
+                at(source, parser)
+                    + "expected a value, but found a YAML alias (*name). Write the value out."));
+      }
+      JsonToken token = parser.currentToken();
+      switch (token) {
+        case START_OBJECT:
+          return object(path);
+        case START_ARRAY:
+          return array(path);
+        case VALUE_STRING:
+          return JsonNodeFactory.instance.textNode(parser.getText());
+        case VALUE_NUMBER_INT:
+          return JsonNodeFactory.instance.numberNode(parser.getBigIntegerValue());
+        case VALUE_NUMBER_FLOAT:
+          return number();
+        case VALUE_TRUE:
+        case VALUE_FALSE:
+          return JsonNodeFactory.instance.booleanNode(token == JsonToken.VALUE_TRUE);
+        default:
+          return JsonNodeFactory.instance.nullNode();
+      }
+    }
+
+    private JsonNode number() throws IOException {
+      return parser.getNumberType() == JsonParser.NumberType.BIG_DECIMAL || !parser.isNaN()
+          ? JsonNodeFactory.instance.numberNode(parser.getDecimalValue())
+          : JsonNodeFactory.instance.textNode(parser.getText());
+    }
+
+    private ObjectNode object(String path) throws IOException {
+      ObjectNode object = JsonNodeFactory.instance.objectNode();
+      while (parser.nextToken() != JsonToken.END_OBJECT) {
+        String name = parser.currentName();
+        String child = path.isEmpty() ? name : path + "." + name;
+        lines.put(child, parser.currentTokenLocation().getLineNr());
+        if (object.has(name)) {
+          throw new InvalidConfigException(
+              List.of(
+                  at(source, parser) + child + ": expected each field once, but found it again"));
+        }
+        parser.nextToken();
+        object.set(name, value(child));
+      }
+      return object;
+    }
+
+    private ArrayNode array(String path) throws IOException {
+      ArrayNode array = JsonNodeFactory.instance.arrayNode();
+      while (parser.nextToken() != JsonToken.END_ARRAY) {
+        array.add(value(path + "[" + array.size() + "]"));
+      }
+      return array;
+    }
+  }
+}

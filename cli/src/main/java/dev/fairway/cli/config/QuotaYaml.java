@@ -1,0 +1,202 @@
+package dev.fairway.cli.config;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
+import dev.fairway.replay.script.InvalidJsonException;
+import dev.fairway.replay.script.QuotaJson;
+import dev.fairway.schemas.Quota;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Quotas as people write them, in YAML or JSON, from and to the {@link Quota} record. Reading is
+ * strict and reports all errors of a file at once, each with its line.
+ */
+public final class QuotaYaml {
+
+  /** Longest file that is read, in bytes. */
+  public static final int FILE_BYTES_MAX = 1024 * 1024;
+
+  private static final Set<String> SECTIONS = Set.of("quotas", "admission", "kafka");
+  private static final ObjectMapper YAML =
+      new ObjectMapper(
+          YAMLFactory.builder()
+              .disable(YAMLGenerator.Feature.WRITE_DOC_START_MARKER)
+              .enable(YAMLGenerator.Feature.MINIMIZE_QUOTES)
+              .enable(YAMLGenerator.Feature.ALWAYS_QUOTE_NUMBERS_AS_STRINGS)
+              .build());
+
+  private QuotaYaml() {}
+
+  /**
+   * Reads a {@code fairway.yaml}.
+   *
+   * @throws InvalidConfigException with every error of the file, or if it cannot be read
+   */
+  public static FairwayConfig read(Path file) {
+    try {
+      long bytes = Files.size(file);
+      if (bytes > FILE_BYTES_MAX) {
+        throw new InvalidConfigException(
+            List.of(file + ": expected at most " + FILE_BYTES_MAX + " bytes, but found " + bytes));
+      }
+      return parse(Files.readString(file, StandardCharsets.UTF_8), file.toString());
+    } catch (IOException e) {
+      throw new InvalidConfigException(
+          List.of(
+              "Expected a readable UTF-8 file at " + file + ", but: " + e + ". Check the path."));
+    }
+  }
+
+  /**
+   * Reads the text of a {@code fairway.yaml}.
+   *
+   * @param source name of the text, for messages
+   * @throws InvalidConfigException with every error of the text
+   */
+  public static FairwayConfig parse(String text, String source) {
+    LocatedTree tree = LocatedTree.parse(text, source);
+    Errors errors = new Errors(tree, source);
+    JsonNode root = tree.root();
+    if (!root.isObject()) {
+      errors.add(
+          "",
+          "expected a section 'quotas:' with a list, but found "
+              + (root.isMissingNode() ? "nothing" : root));
+      throw errors.toException();
+    }
+    root.fieldNames()
+        .forEachRemaining(
+            name -> {
+              if (!SECTIONS.contains(name)) {
+                errors.add(name, "unknown section; expected one of [admission, kafka, quotas]");
+              }
+            });
+    FairwayConfig config =
+        new FairwayConfig(
+            quotas(root.path("quotas"), errors),
+            settings("admission", root.path("admission"), errors),
+            settings("kafka", root.path("kafka"), errors));
+    if (!errors.isEmpty()) {
+      throw errors.toException();
+    }
+    return config;
+  }
+
+  /** The quotas as a file that {@link #parse} reads back to the same records. */
+  public static String toYaml(List<Quota> quotas) {
+    ArrayNode list = JsonNodeFactory.instance.arrayNode();
+    quotas.forEach(quota -> list.add(toTree(quota)));
+    ObjectNode root = JsonNodeFactory.instance.objectNode();
+    root.set("quotas", list);
+    try {
+      return YAML.writeValueAsString(root);
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("a tree that is no YAML", e);
+    }
+  }
+
+  /** One quota as a tree with the names of the file; what has no value is left out. */
+  public static ObjectNode toTree(Quota quota) {
+    return RecordTree.of(quota);
+  }
+
+  private static List<Quota> quotas(JsonNode list, Errors errors) {
+    if (list.isMissingNode() || list.isNull()) {
+      return List.of();
+    }
+    if (!list.isArray()) {
+      errors.add(
+          "quotas", "expected a list, one '- id: ...' a quota, but found " + list.getNodeType());
+      return List.of();
+    }
+    List<Quota> quotas = new ArrayList<>();
+    Map<String, Integer> firstById = new HashMap<>();
+    for (int i = 0; i < list.size(); i++) {
+      String path = "quotas[" + i + "]";
+      try {
+        Quota quota = QuotaJson.parse(list.get(i));
+        Integer first = firstById.putIfAbsent(quota.getId(), i);
+        if (first != null) {
+          errors.add(
+              path + ".id",
+              "expected each id once, but quotas[" + first + "] is " + quota.getId() + " too");
+        }
+        QuotaRules.check(quota, (field, message) -> errors.add(path + "." + field, message));
+        quotas.add(quota);
+      } catch (InvalidJsonException e) {
+        e.errors().forEach(error -> errors.addRelative(path, error));
+      }
+    }
+    return quotas;
+  }
+
+  private static Map<String, String> settings(String section, JsonNode node, Errors errors) {
+    Map<String, String> settings = new LinkedHashMap<>();
+    if (node.isMissingNode() || node.isNull()) {
+      return settings;
+    }
+    if (!node.isObject()) {
+      errors.add(
+          section, "expected settings, one 'name: value' a line, but found " + node.getNodeType());
+      return settings;
+    }
+    node.properties()
+        .forEach(
+            entry -> {
+              if (entry.getValue().isValueNode() && !entry.getValue().isNull()) {
+                settings.put(entry.getKey(), entry.getValue().asText());
+              } else {
+                errors.add(
+                    section + "." + entry.getKey(),
+                    "expected a text or a number, but found " + entry.getValue());
+              }
+            });
+    return settings;
+  }
+
+  private record Errors(LocatedTree tree, String source, List<String> messages) {
+
+    Errors(LocatedTree tree, String source) {
+      this(tree, source, new ArrayList<>());
+    }
+
+    void add(String path, String message) {
+      messages.add(
+          source + ":" + tree.lineOf(path) + ": " + (path.isEmpty() ? "" : path + ": ") + message);
+    }
+
+    /** An error below {@code path}: {@code field: message}, or a message alone. */
+    void addRelative(String path, String error) {
+      int colon = error.indexOf(": ");
+      String field = colon < 0 ? "" : error.substring(0, colon);
+      if (field.isEmpty() || field.indexOf(' ') >= 0) {
+        add(path, error);
+      } else {
+        add(path + "." + field, error.substring(colon + 2));
+      }
+    }
+
+    boolean isEmpty() {
+      return messages.isEmpty();
+    }
+
+    InvalidConfigException toException() {
+      return new InvalidConfigException(messages);
+    }
+  }
+}

@@ -1,0 +1,161 @@
+package dev.fairway.cli.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.fairway.schemas.PolicyPreset;
+import dev.fairway.schemas.Quota;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class QuotaYamlTest {
+
+  private static final String FULL =
+      """
+      quotas:
+        - id: anthropic.prod-1/sonnet
+          provider: anthropic
+          policy: SEED
+          models: ["claude-sonnet-*"]
+          also: [anthropic.prod-1/organisation]
+          limits: {requests_per_minute: 1000, input_tokens_per_minute: 450000}
+          margin: {start: 0.85, floor: 0.60, cut: 0.05, creep: 0.01, clean_interval: 3m}
+          lease_ttl: 120s
+          max_queue_wait: 60s
+          classes: {interactive: {reserve: 0.2}}
+          tenants:
+            payments: {weight: 2, ceiling: 0.5, agents: ["pay-*"], roles: [worker], max_unblocks: 8}
+          roles: {planner: 3.0, reviewer: 2.0, worker: 1.0}
+        - id: anthropic.prod-1/organisation
+          limits: {requests_per_minute: 4000}
+      admission: {health.port: 8080}
+      kafka: {client.dns.lookup: use_all_dns_ips}
+      """;
+
+  @TempDir Path folder;
+
+  @Test
+  void shouldReadEverySection() {
+    // when
+    FairwayConfig config = QuotaYaml.parse(FULL, "fairway.yaml");
+
+    // then
+    Quota sonnet = config.quotas().get(0);
+    assertThat(sonnet.getPolicy()).isEqualTo(PolicyPreset.SEED);
+    assertThat(sonnet.getMargin().getCleanIntervalMs()).isEqualTo(180_000);
+    assertThat(sonnet.getLeaseTtlMs()).isEqualTo(120_000);
+    assertThat(sonnet.getTenants().get("payments").getAgents()).containsExactly("pay-*");
+    assertThat(config.quotas().get(1).getPolicy()).isEqualTo(PolicyPreset.FAIRWAY);
+    assertThat(config.admission()).containsEntry("health.port", "8080");
+    assertThat(config.kafka()).containsEntry("client.dns.lookup", "use_all_dns_ips");
+  }
+
+  @Test
+  void shouldReadBackWhatItWrites() {
+    List<Quota> quotas = QuotaYaml.parse(FULL, "fairway.yaml").quotas();
+
+    String written = QuotaYaml.toYaml(quotas);
+
+    assertThat(QuotaYaml.parse(written, "written").quotas()).isEqualTo(quotas);
+    assertThat(written)
+        .contains("lease_ttl: 2m")
+        .contains("clean_interval: 3m")
+        .doesNotContain("_ms");
+  }
+
+  @Test
+  void shouldReadJsonToo() {
+    String json =
+        "{\"quotas\":[{\"id\":\"q\",\"limits\":{\"requests_per_minute\":5},\"lease_ttl_ms\":1500}]}";
+
+    Quota quota = QuotaYaml.parse(json, "quotas.json").quotas().get(0);
+
+    assertThat(quota.getLeaseTtlMs()).isEqualTo(1500);
+  }
+
+  @Test
+  void shouldNameEveryErrorOfAFileWithFieldAndLine() {
+    // given
+    String text =
+        """
+        quotas:
+          - id: q
+            limit: {requests_per_minute: 5}
+            limits:
+              requests_per_minute: many
+            lease_ttl: 3 parsecs
+          - id: a b
+            limits: {requests_per_minute: 0}
+            margin:
+              start: 1.5
+          - id: c
+            limits: {}
+        """;
+
+    // when
+    InvalidConfigException error =
+        catchThrowableOfType(InvalidConfigException.class, () -> QuotaYaml.parse(text, "f.yaml"));
+
+    // then
+    assertThat(error.errors())
+        .anyMatch(e -> e.startsWith("f.yaml:3: quotas[0].limit: unknown field"))
+        .anyMatch(
+            e ->
+                e.startsWith(
+                    "f.yaml:5: quotas[0].limits.requests_per_minute: expected a whole number"))
+        .anyMatch(e -> e.startsWith("f.yaml:6: quotas[0].lease_ttl: expected a duration"))
+        .anyMatch(e -> e.startsWith("f.yaml:7: quotas[1].id: expected 'key'"))
+        .anyMatch(
+            e ->
+                e.startsWith(
+                    "f.yaml:8: quotas[1].limits.requests_per_minute: expected a number from 1"))
+        .anyMatch(e -> e.startsWith("f.yaml:10: quotas[1].margin.start: expected a share"))
+        .anyMatch(e -> e.startsWith("f.yaml:12: quotas[2].limits: expected at least one limit"))
+        .hasSize(7);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          'quota: []'                                         | f.yaml:1: quota: unknown section
+          ''                                                  | f.yaml:1: expected a section 'quotas:'
+          '- id: q'                                           | f.yaml:1: expected a section 'quotas:'
+          'quotas: 3'                                         | f.yaml:1: quotas: expected a list
+          'quotas: [{id: q, id: r}]'                          | f.yaml:1: quotas[0].id: expected each field once
+          'quotas: [{id: q, limits: {requests_per_minute: 1}}, {id: q, limits: {requests_per_minute: 1}}]' | expected each id once
+          'quotas: [{id: k/a, also: [l/b], limits: {requests_per_minute: 1}}]' | other quotas of the key 'k'
+          'quotas: [*alias]'                                  | f.yaml:1
+          'quotas: ['                                         | expected YAML or JSON
+          'kafka: {a: [1]}'                                   | kafka.a: expected a text or a number
+          """)
+  void shouldSayWhatIsWrong(String text, String message) {
+    assertThatThrownBy(() -> QuotaYaml.parse(text, "f.yaml"))
+        .isInstanceOf(InvalidConfigException.class)
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void shouldRefuseAFileThatIsTooLong() throws Exception {
+    Path file = folder.resolve("long.yaml");
+    Files.writeString(file, "#".repeat(QuotaYaml.FILE_BYTES_MAX + 1), StandardCharsets.UTF_8);
+
+    assertThatThrownBy(() -> QuotaYaml.read(file))
+        .hasMessageContaining("expected at most 1048576 bytes");
+  }
+
+  @Test
+  void shouldSayThatAFileIsNotThere() {
+    assertThatThrownBy(() -> QuotaYaml.read(folder.resolve("none.yaml")))
+        .hasMessageContaining("none.yaml")
+        .hasMessageContaining("Check the path");
+  }
+}

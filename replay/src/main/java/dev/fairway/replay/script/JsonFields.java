@@ -1,0 +1,278 @@
+package dev.fairway.replay.script;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+
+/**
+ * Strict reading of one JSON object: each field is asked for by name and type, and {@link #end}
+ * reports those that nobody asked for. Errors are collected, so that whoever wrote the file sees
+ * all of them at once. JSON null is the same as an absent field.
+ */
+final class JsonFields {
+  /** More errors than this say nothing new about a file. */
+  static final int ERRORS_MAX = 20;
+
+  private final JsonNode node;
+  private final String path;
+  private final List<String> errors;
+  private final Set<String> known = new LinkedHashSet<>();
+
+  private JsonFields(JsonNode node, String path, List<String> errors) {
+    this.node = node;
+    this.path = path;
+    this.errors = errors;
+  }
+
+  /** Reads the root of a tree. */
+  static JsonFields root(JsonNode node) {
+    JsonFields fields = new JsonFields(node, "", new ArrayList<>());
+    fields.requireObject();
+    return fields;
+  }
+
+  /** Whether the field stands there with a value. */
+  boolean has(String name) {
+    return node.hasNonNull(name);
+  }
+
+  String requiredString(String name) {
+    String value = string(name, null);
+    if (value == null && !has(name)) {
+      error(name, "expected a text, but the field is missing");
+    }
+    return value == null ? "" : value;
+  }
+
+  String string(String name, String absent) {
+    JsonNode value = take(name);
+    if (value == null) {
+      return absent;
+    }
+    if (!value.isTextual()) {
+      return expected(name, "a text", value, absent);
+    }
+    return value.textValue();
+  }
+
+  Long longOrNull(String name) {
+    JsonNode value = take(name);
+    if (value == null) {
+      return null;
+    }
+    if (!value.isNumber() || !value.canConvertToExactIntegral() || !value.canConvertToLong()) {
+      return expected(name, "a whole number", value, null);
+    }
+    return value.longValue();
+  }
+
+  Integer integerOrNull(String name) {
+    Long value = longOrNull(name);
+    if (value == null) {
+      return null;
+    }
+    if (value != value.intValue()) {
+      error(name, "expected a whole number of 32 bits, but found " + value);
+      return null;
+    }
+    return value.intValue();
+  }
+
+  Double doubleOrNull(String name) {
+    JsonNode value = take(name);
+    if (value == null) {
+      return null;
+    }
+    if (!value.isNumber() || !Double.isFinite(value.doubleValue())) {
+      return expected(name, "a number", value, null);
+    }
+    return value.doubleValue();
+  }
+
+  boolean bool(String name, boolean absent) {
+    JsonNode value = take(name);
+    if (value == null) {
+      return absent;
+    }
+    if (!value.isBoolean()) {
+      return expected(name, "true or false", value, absent);
+    }
+    return value.booleanValue();
+  }
+
+  <E extends Enum<E>> E enumeration(String name, Class<E> type, E absent) {
+    JsonNode value = take(name);
+    if (value == null) {
+      return absent;
+    }
+    for (E constant : type.getEnumConstants()) {
+      if (value.isTextual() && constant.name().equals(value.textValue())) {
+        return constant;
+      }
+    }
+    return expected(name, "one of " + Arrays.toString(type.getEnumConstants()), value, absent);
+  }
+
+  /**
+   * A duration, either as whole milliseconds in {@code name_ms} or as {@code 3m} in {@code name}.
+   */
+  Long durationMs(String name) {
+    Long milliseconds = longOrNull(name + "_ms");
+    JsonNode value = take(name);
+    if (value == null) {
+      return milliseconds;
+    }
+    if (milliseconds != null) {
+      error(name, "expected either " + name + " or " + name + "_ms, but found both");
+      return milliseconds;
+    }
+    Long parsed = value.isTextual() ? Durations.parseMs(value.textValue()) : null;
+    if (parsed == null) {
+      return expected(
+          name, "a duration such as \"500ms\", \"90s\", \"3m\" or \"1h30m\"", value, null);
+    }
+    return parsed;
+  }
+
+  List<String> strings(String name) {
+    JsonNode value = take(name);
+    if (value == null) {
+      return List.of();
+    }
+    List<String> texts = new ArrayList<>();
+    for (JsonNode element : value) {
+      if (element.isTextual()) {
+        texts.add(element.textValue());
+      }
+    }
+    if (!value.isArray() || texts.size() != value.size()) {
+      return expected(name, "a list of texts", value, List.of());
+    }
+    return texts;
+  }
+
+  /** The object in a field, read by {@code reader}; null if the field is absent. */
+  <T> T object(String name, Function<JsonFields, T> reader) {
+    JsonNode value = take(name);
+    return value == null ? null : child(name, value, reader);
+  }
+
+  /** An object of objects, read by {@code reader}; an empty map if the field is absent. */
+  <T> Map<String, T> objects(String name, Function<JsonFields, T> reader) {
+    return entries(name, (key, value) -> child(name + "." + key, value, reader));
+  }
+
+  /** An object of numbers; an empty map if the field is absent. */
+  Map<String, Double> doubles(String name) {
+    return entries(
+        name,
+        (key, value) ->
+            value.isNumber()
+                ? (Double) value.doubleValue()
+                : expected(name + "." + key, "a number", value, 0.0));
+  }
+
+  /** Names of the fields that nobody has asked for, without calling them errors. */
+  List<String> unread() {
+    List<String> names = new ArrayList<>();
+    node.fieldNames().forEachRemaining(names::add);
+    names.removeAll(known);
+    return names;
+  }
+
+  /** Reports every field of this object that nobody has asked for. */
+  void end() {
+    for (String name : unread()) {
+      error(name, "unknown field; expected " + new TreeSet<>(known));
+    }
+  }
+
+  void error(String name, String message) {
+    if (errors.size() < ERRORS_MAX) {
+      errors.add(at(name) + ": " + message);
+    }
+  }
+
+  /**
+   * Ends the reading of a whole tree.
+   *
+   * @throws InvalidJsonException if there were errors
+   */
+  void throwErrors() {
+    if (!errors.isEmpty()) {
+      throw new InvalidJsonException(errors);
+    }
+  }
+
+  private <T> T child(String name, JsonNode value, Function<JsonFields, T> reader) {
+    JsonFields fields = new JsonFields(value, at(name), errors);
+    if (!fields.requireObject()) {
+      return null;
+    }
+    T result = reader.apply(fields);
+    fields.end();
+    return result;
+  }
+
+  private boolean requireObject() {
+    if (node != null && node.isObject()) {
+      return true;
+    }
+    if (errors.size() < ERRORS_MAX) {
+      errors.add(
+          (path.isEmpty() ? "" : path + ": ")
+              + "expected an object {...}, but found "
+              + text(node));
+    }
+    return false;
+  }
+
+  private <T> Map<String, T> entries(
+      String name, java.util.function.BiFunction<String, JsonNode, T> reader) {
+    JsonNode value = take(name);
+    if (value == null) {
+      return Map.of();
+    }
+    if (!value.isObject()) {
+      return expected(name, "an object {...}", value, Map.of());
+    }
+    Map<String, T> result = new LinkedHashMap<>();
+    value
+        .properties()
+        .forEach(
+            entry -> {
+              T read = reader.apply(entry.getKey(), entry.getValue());
+              if (read != null) {
+                result.put(entry.getKey(), read);
+              }
+            });
+    return result;
+  }
+
+  private JsonNode take(String name) {
+    known.add(name);
+    JsonNode value = node.get(name);
+    return value == null || value.isNull() ? null : value;
+  }
+
+  private <T> T expected(String name, String what, JsonNode found, T instead) {
+    error(name, "expected " + what + ", but found " + text(found));
+    return instead;
+  }
+
+  private String at(String name) {
+    return path.isEmpty() ? name : path + "." + name;
+  }
+
+  private static String text(JsonNode node) {
+    String text = node == null ? "nothing" : node.toString();
+    return text.length() <= 80 ? text : text.substring(0, 80) + "...";
+  }
+}

@@ -1,0 +1,135 @@
+package dev.fairway.replay.script;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.Budgets;
+import dev.fairway.schemas.LeaseClass;
+import dev.fairway.schemas.Limits;
+import dev.fairway.schemas.Margin;
+import dev.fairway.schemas.MarginMode;
+import dev.fairway.schemas.OutputReservation;
+import dev.fairway.schemas.PolicyPreset;
+import dev.fairway.schemas.ProviderWindow;
+import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.QuotaState;
+import dev.fairway.schemas.Tenant;
+
+/**
+ * A quota from its JSON or YAML tree; names and defaults are those of the {@link Quota} record. A
+ * duration is either {@code lease_ttl_ms: 120000} or {@code lease_ttl: 120s}.
+ *
+ * <p>Checks names and types. Ranges are the engine's business, which checks every definition
+ * wherever it comes from.
+ */
+public final class QuotaJson {
+  private QuotaJson() {}
+
+  /**
+   * Reads one quota.
+   *
+   * @throws InvalidJsonException with every error of the tree: unknown fields, missing ones, wrong
+   *     types
+   */
+  public static Quota parse(JsonNode node) {
+    JsonFields fields = JsonFields.root(node);
+    fields.throwErrors();
+    Quota quota = read(fields);
+    fields.end();
+    fields.throwErrors();
+    return quota;
+  }
+
+  /** Reads one quota out of a larger tree; errors go where that tree's errors go. */
+  static Quota read(JsonFields in) {
+    Limits limits = in.object("limits", QuotaJson::limits);
+    if (limits == null) {
+      if (!in.has("limits")) {
+        in.error("limits", "expected at least one limit such as input_tokens_per_minute");
+      }
+      limits = Limits.newBuilder().build();
+    }
+    Integer clearCount = in.integerOrNull("clear_count");
+    return Quota.newBuilder()
+        .setId(in.requiredString("id"))
+        .setProvider(in.string("provider", "generic"))
+        .setPolicy(in.enumeration("policy", PolicyPreset.class, PolicyPreset.FAIRWAY))
+        .setModels(in.strings("models"))
+        .setAlso(in.strings("also"))
+        .setWindow(in.enumeration("window", ProviderWindow.class, ProviderWindow.TOKEN_BUCKET))
+        .setLimits(limits)
+        .setDepth(in.object("depth", QuotaJson::amounts))
+        .setLevel(in.object("level", QuotaJson::amounts))
+        .setMargin(in.object("margin", QuotaJson::margin))
+        .setLeaseTtlMs(in.durationMs("lease_ttl"))
+        .setMaxQueueWaitMs(in.durationMs("max_queue_wait"))
+        .setOutputReservation(in.enumeration("output_reservation", OutputReservation.class, null))
+        .setDefaultEstimate(in.longOrNull("default_estimate"))
+        .setLateSettlementWindowMs(in.durationMs("late_settlement_window"))
+        .setQueueMax(in.integerOrNull("queue_max"))
+        .setQueueMaxPerAgent(in.integerOrNull("queue_max_per_agent"))
+        .setBudgets(in.object("budgets", QuotaJson::budgets))
+        .setClasses(in.objects("classes", QuotaJson::leaseClass))
+        .setTenants(in.objects("tenants", QuotaJson::tenant))
+        .setRoles(in.doubles("roles"))
+        .setState(in.enumeration("state", QuotaState.class, QuotaState.ACTIVE))
+        .setClearCount(clearCount == null ? 0 : clearCount)
+        .build();
+  }
+
+  private static Limits limits(JsonFields in) {
+    return Limits.newBuilder()
+        .setRequestsPerMinute(in.longOrNull("requests_per_minute"))
+        .setInputTokensPerMinute(in.longOrNull("input_tokens_per_minute"))
+        .setOutputTokensPerMinute(in.longOrNull("output_tokens_per_minute"))
+        .setTokensPerMinute(in.longOrNull("tokens_per_minute"))
+        .setConcurrentRequests(in.longOrNull("concurrent_requests"))
+        .build();
+  }
+
+  private static Amounts amounts(JsonFields in) {
+    return Amounts.newBuilder()
+        .setRequests(in.longOrNull("requests"))
+        .setInputTokens(in.longOrNull("input_tokens"))
+        .setOutputTokens(in.longOrNull("output_tokens"))
+        .setTokens(in.longOrNull("tokens"))
+        .setConcurrentRequests(in.longOrNull("concurrent_requests"))
+        .build();
+  }
+
+  private static Margin margin(JsonFields in) {
+    return Margin.newBuilder()
+        .setMode(in.enumeration("mode", MarginMode.class, null))
+        .setStart(in.doubleOrNull("start"))
+        .setFloor(in.doubleOrNull("floor"))
+        .setCut(in.doubleOrNull("cut"))
+        .setCreep(in.doubleOrNull("creep"))
+        .setCleanIntervalMs(in.durationMs("clean_interval"))
+        .build();
+  }
+
+  private static Budgets budgets(JsonFields in) {
+    return Budgets.newBuilder()
+        .setRetriesPerTask(in.integerOrNull("retries_per_task"))
+        .setCallsPerTask(in.integerOrNull("calls_per_task"))
+        .setRetryShare(in.doubleOrNull("retry_share"))
+        .build();
+  }
+
+  private static LeaseClass leaseClass(JsonFields in) {
+    Double reserve = in.doubleOrNull("reserve");
+    return LeaseClass.newBuilder().setReserve(reserve == null ? 0 : reserve).build();
+  }
+
+  private static Tenant tenant(JsonFields in) {
+    Double weight = in.doubleOrNull("weight");
+    return Tenant.newBuilder()
+        .setWeight(weight == null ? 1 : weight)
+        .setCeiling(in.doubleOrNull("ceiling"))
+        .setAgents(in.strings("agents"))
+        .setRoles(in.strings("roles"))
+        .setClasses(in.strings("classes"))
+        .setMaxUnblocks(in.integerOrNull("max_unblocks"))
+        .setSigningKeyRef(in.string("signing_key_ref", null))
+        .build();
+  }
+}
