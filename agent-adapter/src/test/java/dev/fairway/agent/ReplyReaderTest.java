@@ -104,7 +104,6 @@ class ReplyReaderTest {
     consumer.updateEndOffsets(Map.of(PARTITION, 0L));
     reader.resolve(SECOND);
     consumer.setPollException(new TopicAuthorizationException(TOPIC));
-    reader.expectReply();
 
     // when
     reader.step();
