@@ -55,7 +55,7 @@ public final class AdmissionClient implements AutoCloseable {
             decoder,
             timers,
             counters,
-            calls::onDecision);
+            calls);
   }
 
   /**
@@ -92,8 +92,9 @@ public final class AdmissionClient implements AutoCloseable {
    *     derived from it) withdraws the request; a grant that still arrives is given back
    */
   public CompletableFuture<Lease> acquire(LeaseCall call) {
-    replies.expectReply();
-    return calls.acquire(call);
+    CompletableFuture<Lease> lease = calls.acquire(call);
+    replies.nudge();
+    return lease;
   }
 
   /**

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * <p>A call leaves the book exactly once: by grant, reject, timeout, cancellation, or a send that
  * can never succeed. Whoever removes it also completes it.
  */
-final class CallBook {
+final class CallBook implements ReplyReader.Handler {
   private static final Logger log = LoggerFactory.getLogger(CallBook.class);
 
   /** Decision ids remembered; far more than one poll can deliver twice. */
@@ -110,8 +110,13 @@ final class CallBook {
   /** A settlement on its way. */
   record Requeued(Settlement settlement, CompletableFuture<Void> sent) {}
 
-  /** A decision was read. Called by the poll thread. */
-  synchronized void onDecision(Decision decision, long receivedAtMs) {
+  @Override
+  public synchronized boolean expectsReply() {
+    return !pending.isEmpty();
+  }
+
+  @Override
+  public synchronized void onDecision(Decision decision, long receivedAtMs) {
     if (!context.config().agentId().equals(decision.getAgentId())) {
       context.counters().foreignReplies.increment();
       return;

@@ -23,7 +23,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
  */
 final class ClientStart {
   private static final Duration STEP = Duration.ofSeconds(1);
-  private static final long PAUSE_MS = 100;
+  private static final long PAUSE_MS = 50;
 
   private final AdmissionClientConfig config;
   private final long deadlineNanos;
@@ -123,6 +123,7 @@ final class ClientStart {
         if (leftMs() <= 0) {
           throw e;
         }
+        pause();
       }
     }
   }

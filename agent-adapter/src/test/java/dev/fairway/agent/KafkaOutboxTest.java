@@ -14,6 +14,7 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.MockProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.Cluster;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
@@ -51,7 +52,7 @@ class KafkaOutboxTest {
 
     // when
     producer.completeNext();
-    producer.errorNext(new TimeoutException("gone"));
+    producer.errorNext(new RecordTooLargeException("too large"));
 
     // then
     assertThat(sent).isCompleted();
@@ -59,15 +60,92 @@ class KafkaOutboxTest {
   }
 
   @Test
-  void shouldFailTheFutureWhenSendThrows() {
+  void shouldTryAgainWhileTheBrokersAreOutOfReach() {
     // given
     producer.sendException = new TimeoutException("no metadata");
+    CompletableFuture<Void> sent = outbox.send(Records.cancellation("a", "key", "r"));
+    timers.advance(20_000);
+    assertThat(sent).isNotDone();
+
+    // when
+    producer.sendException = null;
+    timers.advance(2_000);
+    producer.completeNext();
+
+    // then
+    assertThat(producer.history()).hasSize(1);
+    assertThat(sent).isCompleted();
+    timers.advance(KafkaOutbox.RETRY_FOR_MS);
+    assertThat(producer.history()).hasSize(1);
+  }
+
+  @Test
+  void shouldTryAgainWhenTheProducerGaveUp() {
+    // given
+    CompletableFuture<Void> sent = outbox.send(Records.cancellation("a", "key", "r"));
+
+    // when
+    producer.errorNext(new TimeoutException("expired"));
+    timers.advance(2_000);
+    producer.completeNext();
+
+    // then
+    assertThat(sent).isCompleted();
+  }
+
+  @Test
+  void shouldGiveUpAfterTwoMinutes() {
+    // given
+    producer.sendException = new TimeoutException("no metadata");
+
+    // when
+    CompletableFuture<Void> sent = outbox.send(Records.cancellation("a", "key", "r"));
+    timers.advance(KafkaOutbox.RETRY_FOR_MS + 2_000);
+
+    // then
+    assertThat(sent).isCompletedExceptionally();
+    assertThat(timers.scheduled()).isZero();
+  }
+
+  @Test
+  void shouldNotKeepMoreRecordsToTryAgainThanItsBound() {
+    // given
+    producer.sendException = new TimeoutException("no metadata");
+    for (int i = 0; i < KafkaOutbox.RETRYING_MAX; i++) {
+      outbox.send(Records.cancellation("a", "key", "r"));
+    }
+
+    // when
+    CompletableFuture<Void> oneMore = outbox.send(Records.cancellation("a", "key", "r"));
+
+    // then
+    assertThat(oneMore).isCompletedExceptionally();
+  }
+
+  @Test
+  void shouldFailWhatIsStillToBeSentWhenClosed() {
+    // given
+    producer.sendException = new TimeoutException("no metadata");
+    CompletableFuture<Void> sent = outbox.send(Records.cancellation("a", "key", "r"));
+
+    // when
+    outbox.close(Duration.ofMillis(1));
+
+    // then
+    assertThat(sent).isCompletedExceptionally();
+  }
+
+  @Test
+  void shouldFailAtOnceWhatCanNeverBeSent() {
+    // given
+    producer.sendException = new RecordTooLargeException("too large");
 
     // when
     CompletableFuture<Void> sent = outbox.send(Records.cancellation("a", "key", "r"));
 
     // then
     assertThat(sent).isCompletedExceptionally();
+    assertThat(timers.scheduled()).isZero();
   }
 
   @Test

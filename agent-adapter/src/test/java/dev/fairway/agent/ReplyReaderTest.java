@@ -53,7 +53,7 @@ class ReplyReaderTest {
     // given
     reader.resolve(SECOND);
     assertThat(consumer.assignment()).isEmpty();
-    reader.expectReply();
+    reader.nudge();
 
     // when: a look in vain, then the first reply brings the topic
     reader.step();
@@ -142,7 +142,17 @@ class ReplyReaderTest {
         },
         client.timers,
         counters,
-        (Decision decision, long receivedAtMs) -> read.add(decision.getRequestId()));
+        new ReplyReader.Handler() {
+          @Override
+          public void onDecision(Decision decision, long receivedAtMs) {
+            read.add(decision.getRequestId());
+          }
+
+          @Override
+          public boolean expectsReply() {
+            return true;
+          }
+        });
   }
 
   private void createTopic(int partitions) {
