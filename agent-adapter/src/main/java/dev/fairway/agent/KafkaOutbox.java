@@ -16,6 +16,8 @@ import java.util.concurrent.TimeoutException;
 import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.RetriableException;
 
 /**
@@ -95,6 +97,13 @@ final class KafkaOutbox implements Outbox {
     return sending.sent;
   }
 
+  /** The last two: the producer has begun a new sequence, and the same record may go in it. */
+  private static boolean mayPass(Exception error) {
+    return error instanceof RetriableException
+        || error instanceof OutOfOrderSequenceException
+        || error instanceof InvalidProducerEpochException;
+  }
+
   private static IllegalStateException closed() {
     return new IllegalStateException("the admission client is closed; start another one");
   }
@@ -134,8 +143,9 @@ final class KafkaOutbox implements Outbox {
     }
 
     private void onFailure(Exception error) {
-      boolean passing = error instanceof RetriableException && timers.nowMs() < untilMs;
-      if (!passing || (!retrying.contains(this) && retrying.size() >= RETRYING_MAX)) {
+      if (!mayPass(error)
+          || timers.nowMs() >= untilMs
+          || (!retrying.contains(this) && retrying.size() >= RETRYING_MAX)) {
         fail(error);
         return;
       }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.DecisionStatus;
+import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.RejectReason;
 import java.time.Duration;
@@ -146,7 +147,7 @@ class RepliesTest {
     assertThat(client.outbox.outcomes()).containsExactly(Outcome.NOT_SENT);
     assertThat(client.outbox.lastSettlement().getLeaseId()).isEqualTo("lease-" + requestId + "-1");
     assertThat(client.lastRequestId()).isNotEqualTo(requestId);
-    assertThat(client.outbox.requests.get(client.outbox.requests.size() - 1).getRetryOf()).isNull();
+    assertThat(client.outbox.requests).last().extracting(LeaseRequest::getRetryOf).isNull();
     client.deliver(client.grant(client.lastRequestId(), 1));
     assertThat(future.join().requestId()).isEqualTo(client.lastRequestId());
     assertThat(client.stats().lateGrants()).isEqualTo(1);
@@ -160,7 +161,7 @@ class RepliesTest {
         client.calls.acquire(ClientFixture.call().timeout(Duration.ofHours(1)).build());
 
     // when
-    for (int i = 0; i < CallBook.LATE_GRANTS_MAX; i++) {
+    for (int i = 0; i < CallBook.EXPIRED_GRANTS_MAX; i++) {
       assertThat(future).isNotDone();
       Decision grant = client.grant(client.lastRequestId(), 1, 10_000);
       client.timers.freeze(60_000);
@@ -172,6 +173,39 @@ class RepliesTest {
     assertThat(rejected.reason()).isEqualTo(RejectReason.LEASE_EXPIRED);
     assertThat(rejected.detail()).contains("3 grants");
     assertThat(client.stats().pendingCalls()).isZero();
+  }
+
+  @Test
+  void shouldAskAgainWhenItsGrantGotLostAndExpired() {
+    // given
+    CompletableFuture<Lease> future = client.acquire();
+    String requestId = client.lastRequestId();
+
+    // when
+    client.deliver(client.rejected(requestId, RejectReason.LEASE_EXPIRED, null));
+
+    // then
+    assertThat(future).isNotDone();
+    assertThat(client.lastRequestId()).isNotEqualTo(requestId);
+    client.deliver(client.grant(client.lastRequestId(), 1));
+    assertThat(future).isCompleted();
+    assertThat(client.outbox.settlements).isEmpty();
+  }
+
+  @Test
+  void shouldSayThatItIsARetryWhenTheGrantAfterA429GotLost() {
+    // given
+    Lease first = client.granted();
+    CompletableFuture<Lease> second = first.rateLimitedRequeue(null);
+
+    // when
+    client.deliver(client.rejected(first.requestId(), RejectReason.LEASE_EXPIRED, null));
+
+    // then
+    assertThat(client.outbox.requests).hasSize(2);
+    assertThat(client.outbox.requests.get(1).getRetryOf()).isEqualTo(first.requestId());
+    client.deliver(client.grant(client.lastRequestId(), 1));
+    assertThat(second).isCompleted();
   }
 
   @Test
