@@ -23,7 +23,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
       AgentCommand.class,
       StatusCommand.class,
       LeasesCommand.class,
-      QueueCommand.class
+      QueueCommand.class,
+      WhyCommand.class,
+      DeadLettersCommand.class
     },
     footer = {"", "Example:", "  fairway up", "  fairway status --help"})
 public final class Fairway implements Runnable {

@@ -17,11 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code fairway quota}: definitions of quotas. */
 @Command(
@@ -37,21 +34,7 @@ import picocli.CommandLine.Spec;
       QuotaCommand.Clear.class
     },
     footer = {"", "Example:", "  fairway quota apply fairway.yaml --dry-run"})
-final class QuotaCommand implements Runnable {
-
-  @Spec private CommandSpec spec;
-
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this help and exit.")
-  private boolean help;
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(), "Expected one of the commands of 'quota', but found none.");
-  }
+final class QuotaCommand extends GroupCommand {
 
   /** {@code quota apply}. */
   @Command(

@@ -345,6 +345,7 @@ public final class EventMapper {
         Values.symbol(e.outcome(), Outcome.class),
         Values.amounts(e.actual()),
         Values.amounts(e.adjusted()),
+        e.tagShift(),
         e.late(),
         e.sendDelayMs());
   }
@@ -358,6 +359,7 @@ public final class EventMapper {
         Values.symbol(a.getOutcome(), Settlement.Outcome.class),
         Values.amounts(a.getActual()),
         Values.amounts(a.getAdjusted()),
+        a.getTagShift(),
         a.getLate(),
         a.getSendDelayMs());
   }

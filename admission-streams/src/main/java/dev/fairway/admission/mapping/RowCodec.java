@@ -2,6 +2,7 @@ package dev.fairway.admission.mapping;
 
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.RowId;
+import dev.fairway.schemas.ProtocolData;
 import dev.fairway.schemas.StateRow;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -15,10 +16,10 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.avro.Schema;
 import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.DatumReader;
+import org.apache.avro.io.DatumWriter;
 import org.apache.avro.io.DecoderFactory;
 import org.apache.avro.io.EncoderFactory;
-import org.apache.avro.specific.SpecificDatumReader;
-import org.apache.avro.specific.SpecificDatumWriter;
 
 /**
  * State rows as bytes of the state store.
@@ -48,15 +49,14 @@ public final class RowCodec {
     KIND_CODES.put(Row.Kind.WAITER, (byte) 8);
   }
 
-  private final SpecificDatumWriter<StateRow> writer = new SpecificDatumWriter<>(StateRow.class);
-  private final Map<Integer, SpecificDatumReader<StateRow>> readers = new HashMap<>();
+  private final DatumWriter<StateRow> writer = ProtocolData.writer(StateRow.class);
+  private final Map<Integer, DatumReader<StateRow>> readers = new HashMap<>();
   private final ByteArrayOutputStream buffer = new ByteArrayOutputStream(512);
   private BinaryEncoder encoder;
 
   public RowCodec() {
     for (int version = 1; version <= VERSION; version++) {
-      readers.put(
-          version, new SpecificDatumReader<>(bundledSchema(version), StateRow.getClassSchema()));
+      readers.put(version, ProtocolData.reader(bundledSchema(version), StateRow.class));
     }
   }
 
@@ -83,7 +83,7 @@ public final class RowCodec {
    */
   public KeyedRow decode(byte[] value) {
     int version = value.length == 0 ? -1 : value[0];
-    SpecificDatumReader<StateRow> reader = readers.get(version);
+    DatumReader<StateRow> reader = readers.get(version);
     if (reader == null) {
       throw new IllegalArgumentException(
           "Expected a state row of version 1 to "

@@ -190,6 +190,7 @@ public final class RowMapper {
   private static Row.BalanceRow balance(BalanceRow from) {
     return new Row.BalanceRow(
         from.getQuota(),
+        from.getRemoved(),
         Values.list(from.getBuckets(), RowMapper::bucket),
         from.getRefilledAtMs(),
         from.getMarginBp(),
@@ -208,6 +209,7 @@ public final class RowMapper {
   private static BalanceRow balance(Row.BalanceRow from) {
     return new BalanceRow(
         from.quotaId(),
+        from.removed(),
         Values.list(from.buckets(), RowMapper::bucket),
         from.refilledAtMs(),
         from.marginBp(),

@@ -12,7 +12,10 @@ import dev.fairway.schemas.LeaseClass;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.PolicyPreset;
+import dev.fairway.schemas.ProviderWindow;
 import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.QuotaState;
 import dev.fairway.schemas.Signal;
 import dev.fairway.schemas.SignalLimits;
 import java.nio.ByteBuffer;
@@ -30,6 +33,11 @@ class CommandMapperTest {
     Quota quota =
         Quota.newBuilder()
             .setId("prod/sonnet")
+            .setPolicy(PolicyPreset.FAIRWAY)
+            .setWindow(ProviderWindow.TOKEN_BUCKET)
+            .setState(QuotaState.ACTIVE)
+            .setClasses(Map.of())
+            .setTenants(Map.of())
             .setLimits(Limits.newBuilder().setInputTokensPerMinute(450_000L).build())
             .build();
 
@@ -130,8 +138,12 @@ class CommandMapperTest {
     Quota quota =
         Quota.newBuilder()
             .setId("k")
+            .setPolicy(PolicyPreset.SEED)
+            .setWindow(ProviderWindow.FIXED)
+            .setState(QuotaState.PAUSED)
             .setLimits(Limits.newBuilder().build())
             .setClasses(classes)
+            .setTenants(Map.of())
             .build();
 
     // when

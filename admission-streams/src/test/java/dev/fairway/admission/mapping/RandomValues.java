@@ -101,6 +101,7 @@ public final class RandomValues {
                     oneOf(Settlement.Outcome.values()),
                     amounts(),
                     amounts(),
+                    number(),
                     random.nextBoolean(),
                     maybe(this::number)),
             () -> new Event.LeaseCancelled(quotaId(), id(), id(), random.nextBoolean()),
@@ -343,6 +344,7 @@ public final class RandomValues {
   private Row.BalanceRow balance() {
     return new Row.BalanceRow(
         quotaId(),
+        random.nextBoolean(),
         list(
             () ->
                 new Row.BucketRow(

@@ -6,6 +6,7 @@ import dev.fairway.schemas.Quota;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -50,7 +51,7 @@ public record QuotaChange(Quota quota, boolean isNew, List<Field> fields) {
     names.addAll(to.keySet());
     List<Field> fields = new ArrayList<>();
     for (String name : names) {
-      if (!java.util.Objects.equals(from.get(name), to.get(name))) {
+      if (!Objects.equals(from.get(name), to.get(name))) {
         fields.add(new Field(name, from.get(name), to.get(name)));
       }
     }

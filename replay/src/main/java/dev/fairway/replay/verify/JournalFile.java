@@ -1,6 +1,7 @@
 package dev.fairway.replay.verify;
 
 import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.ProtocolData;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -9,11 +10,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.io.DatumReader;
 import org.apache.avro.io.DecoderFactory;
 import org.apache.avro.io.EncoderFactory;
 import org.apache.avro.io.JsonEncoder;
-import org.apache.avro.specific.SpecificDatumReader;
-import org.apache.avro.specific.SpecificDatumWriter;
 
 /**
  * A journal as a file: one {@link AdmissionEvent} a line, in Avro's JSON encoding of its schema.
@@ -22,8 +22,8 @@ import org.apache.avro.specific.SpecificDatumWriter;
 public final class JournalFile implements JournalSource {
   private final Path path;
   private final BufferedReader in;
-  private final SpecificDatumReader<AdmissionEvent> reader =
-      new SpecificDatumReader<>(AdmissionEvent.class);
+  private final DatumReader<AdmissionEvent> reader =
+      ProtocolData.reader(AdmissionEvent.getClassSchema(), AdmissionEvent.class);
   private long lineNumber;
 
   private JournalFile(Path path) throws IOException {
@@ -40,7 +40,7 @@ public final class JournalFile implements JournalSource {
   public static void write(AdmissionEvent event, Writer out) throws IOException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     JsonEncoder encoder = EncoderFactory.get().jsonEncoder(AdmissionEvent.getClassSchema(), bytes);
-    new SpecificDatumWriter<>(AdmissionEvent.class).write(event, encoder);
+    ProtocolData.writer(AdmissionEvent.class).write(event, encoder);
     encoder.flush();
     out.write(bytes.toString(StandardCharsets.UTF_8));
     out.write('\n');

@@ -23,6 +23,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,6 +36,11 @@ class JournalFileTest {
     Quota quota =
         Quota.newBuilder()
             .setId("k")
+            .setModels(List.of())
+            .setAlso(List.of("k/all"))
+            .setClasses(Map.of())
+            .setTenants(Map.of())
+            .setRoles(Map.of("planner", 3.0))
             .setPolicy(PolicyPreset.SEED)
             .setWindow(ProviderWindow.TOKEN_BUCKET)
             .setState(QuotaState.ACTIVE)
