@@ -53,7 +53,7 @@ public final class Fairway implements Runnable {
     return commandLine().setOut(out).setErr(err).execute(args);
   }
 
-  private static CommandLine commandLine() {
+  static CommandLine commandLine() {
     return new CommandLine(new Fairway())
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Fairway::wrongUsage)

@@ -137,7 +137,7 @@ final class DispatcherSettings {
           .define(
               DispatcherConfig.HTTP_PORT,
               ConfigDef.Type.INT,
-              9402,
+              8091,
               ConfigDef.Range.between(0, 65_535),
               ConfigDef.Importance.MEDIUM,
               "Port that health and metrics are served on. 0: any free one.")

@@ -13,8 +13,10 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InvalidTopicException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
@@ -124,10 +126,7 @@ final class NonBlockingProducer implements AutoCloseable {
     }
 
     private static boolean isOfTopic(Exception error) {
-      TopicError kind = TopicError.of(error);
-      return kind == TopicError.FORBIDDEN
-          || kind == TopicError.INVALID_NAME
-          || kind == TopicError.MISSING;
+      return error instanceof TopicAuthorizationException || error instanceof InvalidTopicException;
     }
   }
 }

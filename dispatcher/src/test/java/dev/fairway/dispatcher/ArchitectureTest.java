@@ -15,8 +15,8 @@ import com.tngtech.archunit.lang.ArchRule;
 class ArchitectureTest {
 
   /**
-   * The schemas and kafka-clients. Exceptions: Micrometer and slf4j, because a process that cannot be
-   * watched cannot be operated; and Avro's base classes, which the generated records extend.
+   * The schemas and kafka-clients. Exceptions: Micrometer and slf4j, because a process that cannot
+   * be watched cannot be operated; and Avro's base classes, which the generated records extend.
    */
   @ArchTest
   static final ArchRule STANDS_ON_SCHEMAS_AND_KAFKA_CLIENTS =

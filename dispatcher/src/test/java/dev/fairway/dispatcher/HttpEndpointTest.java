@@ -58,8 +58,8 @@ class HttpEndpointTest {
     // then
     assertThat(response.statusCode()).isEqualTo(200);
     assertThat(response.body()).isEqualTo("metric 1\n");
-    assertThat(response.headers().firstValue("Content-Type")).hasValueSatisfying(
-        type -> assertThat(type).startsWith("text/plain"));
+    assertThat(response.headers().firstValue("Content-Type"))
+        .hasValueSatisfying(type -> assertThat(type).startsWith("text/plain"));
   }
 
   @Test

@@ -98,8 +98,7 @@ class NonBlockingProducerTest {
   /** Like KafkaProducer: a failure inside send goes to the callback and into the future. */
   private Attempt failing(RuntimeException error) {
     MockProducer<byte[], byte[]> kafka =
-        new MockProducer<>(
-            true, null, new ByteArraySerializer(), new ByteArraySerializer()) {
+        new MockProducer<>(true, null, new ByteArraySerializer(), new ByteArraySerializer()) {
           @Override
           public synchronized Future<RecordMetadata> send(
               ProducerRecord<byte[], byte[]> record, Callback callback) {

@@ -40,7 +40,11 @@ class RepliesTest {
   @Test
   void shouldSendTheDecisionInTheBytesAgentsRead() throws NotYetException {
     // when
-    replies(true).handle(record(Events.asked("a1", "r1", Events.granted("a1", "r1", 121_000)), NOW_MS), tracker, NOW_MS);
+    replies(true)
+        .handle(
+            record(Events.asked("a1", "r1", Events.granted("a1", "r1", 121_000)), NOW_MS),
+            tracker,
+            NOW_MS);
 
     // then
     Reply.Payload payload = sent.get(0).payload();
@@ -70,7 +74,10 @@ class RepliesTest {
   void shouldKeepOtherDecisionsForTheParkingDeadline() throws NotYetException {
     // when
     replies(true)
-        .handle(record(Events.asked("a1", "r1", Events.queued("a1", "r1")), NOW_MS - 1_000), tracker, NOW_MS);
+        .handle(
+            record(Events.asked("a1", "r1", Events.queued("a1", "r1")), NOW_MS - 1_000),
+            tracker,
+            NOW_MS);
 
     // then
     assertThat(sent.get(0).deadlineMs()).isEqualTo(NOW_MS + 59_000);
@@ -80,7 +87,10 @@ class RepliesTest {
   void shouldNotTakeARecordFromTheFutureForYounger() throws NotYetException {
     // when: the brokers' clock is ahead
     replies(true)
-        .handle(record(Events.asked("a1", "r1", Events.queued("a1", "r1")), NOW_MS + 5_000), tracker, NOW_MS);
+        .handle(
+            record(Events.asked("a1", "r1", Events.queued("a1", "r1")), NOW_MS + 5_000),
+            tracker,
+            NOW_MS);
 
     // then
     assertThat(sent.get(0).deadlineMs()).isEqualTo(NOW_MS + 60_000);
@@ -90,7 +100,10 @@ class RepliesTest {
   void shouldDropWhatIsTooOldWithoutRegisteringItsAgent() throws NotYetException {
     // when
     replies(true)
-        .handle(record(Events.asked("a1", "r1", Events.queued("a1", "r1")), NOW_MS - 60_000), tracker, NOW_MS);
+        .handle(
+            record(Events.asked("a1", "r1", Events.queued("a1", "r1")), NOW_MS - 60_000),
+            tracker,
+            NOW_MS);
 
     // then
     assertThat(sent).isEmpty();
@@ -103,7 +116,8 @@ class RepliesTest {
   void shouldDropAndCountWhatGoesToNobodyKnown() throws NotYetException {
     // when
     replies(false)
-        .handle(record(Events.asked("a1", "r1", Events.queued("a1", "r1")), NOW_MS), tracker, NOW_MS);
+        .handle(
+            record(Events.asked("a1", "r1", Events.queued("a1", "r1")), NOW_MS), tracker, NOW_MS);
 
     // then
     assertThat(sent).isEmpty();
