@@ -1,0 +1,41 @@
+package dev.fairway.cli.demo.fleet;
+
+/**
+ * One turn of an agent: a model call, then tools.
+ *
+ * @param agent id of the agent
+ * @param role role under which it asks for admission
+ * @param index number of the turn, from 0
+ * @param task number of its task, from 0
+ * @param endsTask whether its task is finished with it
+ * @param inputTokens input of the model call
+ * @param outputTokens output that the model will produce
+ * @param maxTokens what the agent allows as output
+ * @param toolMs time of the tools after the call
+ */
+public record Turn(
+    String agent,
+    String role,
+    int index,
+    int task,
+    boolean endsTask,
+    long inputTokens,
+    long outputTokens,
+    long maxTokens,
+    double toolMs) {
+
+  /** Id of the turn, unique in the fleet. */
+  public String id() {
+    return agent + "." + index;
+  }
+
+  /** Id of one try of this turn's call, from 1. */
+  public String callId(int attempt) {
+    return id() + "." + attempt;
+  }
+
+  /** Id of the task, unique in the fleet. */
+  public String taskId() {
+    return agent + ".task-" + task;
+  }
+}
