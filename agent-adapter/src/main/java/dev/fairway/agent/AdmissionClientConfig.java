@@ -1,5 +1,6 @@
 package dev.fairway.agent;
 
+import dev.fairway.schemas.Topics;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -11,10 +12,10 @@ import java.util.concurrent.ForkJoinPool;
  * @param bootstrapServers Kafka brokers, {@code host:port} separated by commas
  * @param registryUrl schema registry, such as {@code http://127.0.0.1:8081}
  * @param agentId id of this agent, {@code [A-Za-z0-9._:-]{1,100}}
- * @param topicPrefix prefix of all topics
- * @param replyTopic topic of the agent's decisions, or null for the agent's own, {@code <topic
- *     prefix>replies.<agent id>}. It must be the one of the agent's registration: the dispatcher
- *     sends where the registration says
+ * @param topicPrefix prefix of all topics, as {@link Topics} takes it
+ * @param replyTopic topic of the agent's decisions, null for the one of its own, {@link
+ *     Topics#reply}. It must be the one of the agent's registration: the dispatcher sends where the
+ *     registration says
  * @param replyPartition partition of the reply topic; 0 unless the agent shares a topic
  * @param callTimeout timeout of calls that name none
  * @param resendAfter how long a request may stay unanswered until it is sent again; doubles each
@@ -52,16 +53,13 @@ public record AdmissionClientConfig(
   public AdmissionClientConfig {
     notBlank("bootstrapServers", bootstrapServers);
     notBlank("registryUrl", registryUrl);
-    Ids.check("an agent id", agentId);
+    Checks.id("an agent id", agentId);
     positive("callTimeout", callTimeout);
     positive("resendAfter", resendAfter);
     positive("renewFor", renewFor);
     positive("startTimeout", startTimeout);
     positive("closeTimeout", closeTimeout);
-    if (topicPrefix == null) {
-      throw new IllegalArgumentException(
-          "Expected a topicPrefix such as \"fairway.\", but found null.");
-    }
+    Topics topics = new Topics(topicPrefix);
     if (resendAfterMax == null || resendAfterMax.compareTo(resendAfter) < 0) {
       throw new IllegalArgumentException(
           "Expected a resendAfterMax of at least resendAfter ("
@@ -70,14 +68,9 @@ public record AdmissionClientConfig(
               + resendAfterMax
               + ".");
     }
-    if (replyPartition < 0 || (replyTopic == null && replyPartition != 0)) {
+    if (replyPartition < 0) {
       throw new IllegalArgumentException(
-          "Expected replyPartition 0, or a partition of a shared topic together with replyTopic,"
-              + " but found replyPartition "
-              + replyPartition
-              + " and replyTopic "
-              + replyTopic
-              + ".");
+          "Expected a replyPartition of 0 or more, but found " + replyPartition + ".");
     }
     if (pendingCallsMax < 1 || openLeasesMax < 1) {
       throw new IllegalArgumentException(
@@ -91,7 +84,13 @@ public record AdmissionClientConfig(
       throw new IllegalArgumentException(
           "Expected a completionExecutor, but found null. Leave it out for the common pool.");
     }
+    replyTopic = replyTopic == null ? topics.reply(agentId) : replyTopic;
     clientProperties = Map.copyOf(clientProperties);
+  }
+
+  /** Names of the topics. */
+  Topics topics() {
+    return new Topics(topicPrefix);
   }
 
   /**

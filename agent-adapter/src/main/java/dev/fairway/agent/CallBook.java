@@ -3,10 +3,12 @@ package dev.fairway.agent;
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.DecisionStatus;
 import dev.fairway.schemas.Grant;
+import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.Queued;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.Rejected;
+import dev.fairway.schemas.Settlement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -70,8 +72,7 @@ final class CallBook {
         return CompletableFuture.failedFuture(refusal);
       }
       waiting.request =
-          Records.request(
-              context.config().agentId(), requestIds.next(), call, call.retryOf());
+          Records.request(context.config().agentId(), requestIds.next(), call, call.retryOf());
       begin(waiting);
       send(waiting);
     }
@@ -88,21 +89,26 @@ final class CallBook {
     synchronized (this) {
       AdmissionException refusal = refusal();
       if (refusal != null) {
-        settle.settle(false, waiting);
+        settle.settle(false);
         return CompletableFuture.failedFuture(refusal);
       }
       begin(waiting);
-      settle.settle(true, waiting);
-      scheduleResend(waiting, context.config().resendAfter().toMillis());
+      Requeued requeued = settle.settle(true);
+      waiting.requeue = requeued.settlement();
+      waiting.lastSend = requeued.sent();
+      scheduleResend(waiting, waiting.resendDelayMs);
     }
     return watched(waiting);
   }
 
   /** How a lease is settled by its requeue. */
   interface Requeue {
-    /** Sends the settlement; if it asks for a requeue, notes it and its send in the call. */
-    void settle(boolean requeue, PendingCall waiting);
+    /** Sends the settlement; false: without asking for a requeue. */
+    Requeued settle(boolean requeue);
   }
+
+  /** A settlement on its way. */
+  record Requeued(Settlement settlement, CompletableFuture<Void> sent) {}
 
   /** A decision was read. Called by the poll thread. */
   synchronized void onDecision(Decision decision, long receivedAtMs) {
@@ -111,7 +117,7 @@ final class CallBook {
       return;
     }
     CoordinatorClock clock =
-        clocks.computeIfAbsent(keyOf(decision.getQuota()), key -> new CoordinatorClock());
+        clocks.computeIfAbsent(Ids.keyOf(decision.getQuota()), key -> new CoordinatorClock());
     clock.observe(decision.getDecidedAtMs(), receivedAtMs);
     if (seenDecisions.containsKey(decision.getDecisionId())) {
       context.counters().duplicateReplies.increment();
@@ -225,8 +231,7 @@ final class CallBook {
     }
     context.counters().resends.increment();
     waiting.resendDelayMs =
-        Math.min(
-            2 * waiting.resendDelayMs, context.config().resendAfterMax().toMillis());
+        Math.min(2 * waiting.resendDelayMs, context.config().resendAfterMax().toMillis());
     if (waiting.requeue != null && waiting.lastSend.isCompletedExceptionally()) {
       waiting.lastSend = context.outbox().send(waiting.requeue);
       scheduleResend(waiting, waiting.resendDelayMs);
@@ -444,10 +449,5 @@ final class CallBook {
 
   private void fail(PendingCall waiting, Throwable error) {
     context.completions().execute(() -> waiting.future.completeExceptionally(error));
-  }
-
-  private static String keyOf(String quota) {
-    int slash = quota.indexOf('/');
-    return slash < 0 ? quota : quota.substring(0, slash);
   }
 }

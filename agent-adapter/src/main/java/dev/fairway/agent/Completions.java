@@ -30,7 +30,9 @@ final class Completions implements Executor {
           "Expected the completion executor to take a task, but it refused ({}); it runs on the"
               + " client's scheduler. Give the client an executor that outlives it.",
           e.toString());
-      timers.execute(task);
+      if (!timers.execute(task)) {
+        task.run();
+      }
     }
   }
 

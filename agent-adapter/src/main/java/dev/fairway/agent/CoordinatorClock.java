@@ -7,9 +7,9 @@ package dev.fairway.agent;
  * <p>Each decision says when it was decided (coordinator's clock), and the client knows when it
  * read it (own clock). The difference is the offset of the two clocks plus the delay of delivery,
  * and delays are never negative: so the smallest difference of the last minutes is the offset, give
- * or take the fastest delivery (the minimum filter of NTP, after Mills). A grant that was written in
- * time and read much later, because the process was stopped or cut off, is thereby seen to be late;
- * time to live counted from its reading alone would never show that.
+ * or take the fastest delivery (the minimum filter of NTP, after Mills). A grant that was written
+ * in time and read much later, because the process was stopped or cut off, is thereby seen to be
+ * late; time to live counted from its reading alone would never show that.
  *
  * <p>The estimate is clamped to what is certain: a decision was made after its request was sent and
  * before it was read. A coordinator that moved to a machine with another clock therefore costs at

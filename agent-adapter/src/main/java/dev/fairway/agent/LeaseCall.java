@@ -73,17 +73,17 @@ public record LeaseCall(
 
   /** Checks the ids and ranges. */
   public LeaseCall {
-    Ids.checkQuota(quota);
-    Ids.check("a role", role);
-    Ids.check("a lease class", leaseClass);
+    Checks.quotaId(quota);
+    Checks.id("a role", role);
+    Checks.id("a lease class", leaseClass);
     if (taskId != null) {
-      Ids.check("a task id", taskId);
+      Checks.id("a task id", taskId);
     }
     if (retryOf != null) {
-      Ids.checkRequestId("a request id in retryOf", retryOf);
+      Checks.requestId("a request id in retryOf", retryOf);
     }
     if (tenant != null) {
-      Ids.check("a tenant", tenant);
+      Checks.id("a tenant", tenant);
     }
     if (repeatFailures < 0 || repeatFailures > 1000) {
       throw new IllegalArgumentException(

@@ -10,8 +10,8 @@ interface Timers {
   /** Milliseconds of a clock that never goes back and has no meaning outside this process. */
   long nowMs();
 
-  /** Runs a task soon, in order of submission. Ignored once closed. */
-  void execute(Runnable task);
+  /** Runs a task soon, in order of submission; false once closed, and then it does not. */
+  boolean execute(Runnable task);
 
   /** Runs a task after a delay; a delay of 0 or less is soon. Ignored once closed. */
   Timer schedule(long delayMs, Runnable task);

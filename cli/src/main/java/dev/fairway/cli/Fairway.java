@@ -18,6 +18,13 @@ import picocli.CommandLine.UnmatchedArgumentException;
     mixinStandardHelpOptions = true,
     versionProvider = FairwayVersion.class,
     description = "Admission control for the LLM provider quota of an agent fleet.",
+    subcommands = {
+      QuotaCommand.class,
+      AgentCommand.class,
+      StatusCommand.class,
+      LeasesCommand.class,
+      QueueCommand.class
+    },
     footer = {"", "Example:", "  fairway up", "  fairway status --help"})
 public final class Fairway implements Runnable {
 

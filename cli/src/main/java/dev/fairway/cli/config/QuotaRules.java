@@ -1,6 +1,6 @@
 package dev.fairway.cli.config;
 
-import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.LeaseClass;
 import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.Margin;
@@ -8,7 +8,6 @@ import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.Tenant;
 import java.util.Map;
 import java.util.function.BiConsumer;
-import java.util.regex.Pattern;
 
 /**
  * Ranges of a quota's fields, as the {@code Quota} record documents them; names and types are
@@ -16,8 +15,6 @@ import java.util.regex.Pattern;
  */
 final class QuotaRules {
 
-  private static final Pattern QUOTA_ID =
-      Pattern.compile("[A-Za-z0-9._-]{1,100}(/[A-Za-z0-9._-]{1,100})?");
   private static final long LIMIT_MAX = 1_000_000_000_000L;
   private static final long DURATION_MS_MAX = 86_400_000L;
 
@@ -33,7 +30,7 @@ final class QuotaRules {
   }
 
   private void quota(Quota quota) {
-    if (!QUOTA_ID.matcher(quota.getId()).matches()) {
+    if (!Ids.isQuotaId(quota.getId())) {
       expected(
           "id",
           "'key' or 'key/name' of letters, digits, '.', '_' and '-', at most 100 each",
@@ -87,9 +84,9 @@ final class QuotaRules {
   }
 
   private void also(Quota quota) {
-    String key = QuotaDefinition.keyOf(quota.getId());
+    String key = Ids.keyOf(quota.getId());
     for (String other : quota.getAlso()) {
-      if (other.equals(quota.getId()) || !QuotaDefinition.keyOf(other).equals(key)) {
+      if (other.equals(quota.getId()) || !Ids.keyOf(other).equals(key)) {
         expected(
             "also",
             "other quotas of the key '" + key + "', such as " + key + "/organisation",

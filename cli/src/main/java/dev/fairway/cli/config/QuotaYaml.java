@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -89,6 +90,7 @@ public final class QuotaYaml {
     FairwayConfig config =
         new FairwayConfig(
             quotas(root.path("quotas"), errors),
+            stateGiven(root.path("quotas")),
             settings("admission", root.path("admission"), errors),
             settings("kafka", root.path("kafka"), errors));
     if (!errors.isEmpty()) {
@@ -143,6 +145,16 @@ public final class QuotaYaml {
       }
     }
     return quotas;
+  }
+
+  private static Set<String> stateGiven(JsonNode list) {
+    Set<String> ids = new HashSet<>();
+    for (JsonNode quota : list) {
+      if (quota.hasNonNull("state") && quota.path("id").isTextual()) {
+        ids.add(quota.path("id").textValue());
+      }
+    }
+    return ids;
   }
 
   private static Map<String, String> settings(String section, JsonNode node, Errors errors) {

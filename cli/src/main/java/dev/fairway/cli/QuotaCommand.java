@@ -1,0 +1,319 @@
+package dev.fairway.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.fairway.cli.config.FairwayConfig;
+import dev.fairway.cli.config.QuotaYaml;
+import dev.fairway.cli.ops.Pipeline;
+import dev.fairway.cli.ops.QuotaChange;
+import dev.fairway.cli.ops.QuotaStore;
+import dev.fairway.cli.ops.StatusClient;
+import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.QuotaState;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code fairway quota}: definitions of quotas. */
+@Command(
+    name = "quota",
+    description = "Define, show, pause and clear quotas.",
+    subcommands = {
+      QuotaCommand.Apply.class,
+      QuotaCommand.ListAll.class,
+      QuotaCommand.Get.class,
+      QuotaCommand.Pause.class,
+      QuotaCommand.Resume.class,
+      QuotaCommand.Drain.class,
+      QuotaCommand.Clear.class
+    },
+    footer = {"", "Example:", "  fairway quota apply fairway.yaml --dry-run"})
+final class QuotaCommand implements Runnable {
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this help and exit.")
+  private boolean help;
+
+  @Override
+  public void run() {
+    throw new ParameterException(
+        spec.commandLine(), "Expected one of the commands of 'quota', but found none.");
+  }
+
+  /** {@code quota apply}. */
+  @Command(
+      name = "apply",
+      description = {
+        "Define the quotas of a YAML or JSON file, or define them anew.",
+        "Quotas that the file does not name stay as they are."
+      },
+      footer = {"", "Example:", "  fairway quota apply fairway.yaml --dry-run"})
+  static final class Apply extends BaseCommand {
+
+    @Mixin private ConnectionOptions connection;
+
+    @Parameters(index = "0", paramLabel = "FILE", description = "A file with a section 'quotas'.")
+    private Path file;
+
+    @Option(names = "--dry-run", description = "Show what would change, and change nothing.")
+    private boolean dryRun;
+
+    @Override
+    public Integer call() {
+      FairwayConfig config = QuotaYaml.read(file);
+      try (Pipeline pipeline = connection.open()) {
+        QuotaStore store = new QuotaStore(pipeline);
+        Map<String, Quota> live = store.all();
+        Optional<Map<String, JsonNode>> status = dryRun ? status() : Optional.empty();
+        List<Object> results = new ArrayList<>();
+        for (Quota wanted : config.quotas()) {
+          QuotaChange change =
+              QuotaChange.of(live.get(wanted.getId()), wanted, config.givesStateOf(wanted.getId()));
+          if (!dryRun && !change.kind().equals("none")) {
+            store.put(change.quota());
+          }
+          say(change);
+          status
+              .map(quotas -> quotas.get(wanted.getId()))
+              .ifPresent(now -> say("    " + liveEffect(change, now)));
+          results.add(result(change));
+        }
+        writeJson(Map.of("dry_run", dryRun, "quotas", results));
+      }
+      return 0;
+    }
+
+    private Optional<Map<String, JsonNode>> status() {
+      return connection.hasCoordinators()
+          ? Optional.of(new StatusClient(connection.coordinators()).quotasById())
+          : Optional.empty();
+    }
+
+    private void say(QuotaChange change) {
+      String verb =
+          change.kind().equals("none")
+              ? "unchanged"
+              : (dryRun ? "would " : "") + change.kind() + (dryRun ? "" : "d");
+      say(change.quota().getId() + ": " + verb);
+      for (QuotaChange.Field field :
+          change.isNew() ? List.<QuotaChange.Field>of() : change.fields()) {
+        say("    " + field.field() + ": " + shown(field.from()) + " -> " + shown(field.to()));
+      }
+    }
+
+    private static String liveEffect(QuotaChange change, JsonNode now) {
+      long open = now.path("open_leases").asLong();
+      long waiting = now.path("waiting").asLong();
+      String what =
+          open + " open leases keep what they were granted; " + waiting + " waiting requests ";
+      if (change.quota().getState() == QuotaState.PAUSED) {
+        return what + "wait until the quota is resumed";
+      }
+      return what
+          + (change.kind().equals("none")
+              ? "are not affected"
+              : "are decided by the new definition");
+    }
+
+    private static Map<String, Object> result(QuotaChange change) {
+      Map<String, Object> result = new LinkedHashMap<>();
+      result.put("id", change.quota().getId());
+      result.put("change", change.kind());
+      result.put("fields", change.fields());
+      return result;
+    }
+
+    private static String shown(JsonNode value) {
+      return value == null ? "(none)" : value.isTextual() ? value.textValue() : value.toString();
+    }
+  }
+
+  /** {@code quota list}. */
+  @Command(
+      name = "list",
+      description = "List the quotas that are defined.",
+      footer = {"", "Example:", "  fairway quota list --json -"})
+  static final class ListAll extends BaseCommand {
+
+    @Mixin private ConnectionOptions connection;
+
+    @Override
+    public Integer call() {
+      try (Pipeline pipeline = connection.open()) {
+        Map<String, Quota> quotas = new QuotaStore(pipeline).all();
+        Table table =
+            new Table(
+                "QUOTA",
+                "STATE",
+                "POLICY",
+                "PROVIDER",
+                "REQUESTS/MIN",
+                "INPUT/MIN",
+                "OUTPUT/MIN",
+                "TOKENS/MIN",
+                "CONCURRENT");
+        for (Quota quota : quotas.values()) {
+          table.add(
+              quota.getId(),
+              quota.getState(),
+              quota.getPolicy(),
+              quota.getProvider(),
+              quota.getLimits().getRequestsPerMinute(),
+              quota.getLimits().getInputTokensPerMinute(),
+              quota.getLimits().getOutputTokensPerMinute(),
+              quota.getLimits().getTokensPerMinute(),
+              quota.getLimits().getConcurrentRequests());
+        }
+        table.lines().forEach(this::say);
+        writeJson(Map.of("quotas", quotas.values().stream().map(QuotaYaml::toTree).toList()));
+      }
+      return 0;
+    }
+  }
+
+  /** {@code quota get}. */
+  @Command(
+      name = "get",
+      description = "Print the definition of a quota as YAML that 'quota apply' takes.",
+      footer = {"", "Example:", "  fairway quota get anthropic.prod-1/sonnet > sonnet.yaml"})
+  static final class Get extends BaseCommand {
+
+    @Mixin private ConnectionOptions connection;
+
+    @Parameters(index = "0", paramLabel = "QUOTA", description = "Quota id.")
+    private String id;
+
+    @Override
+    public Integer call() {
+      try (Pipeline pipeline = connection.open()) {
+        Quota quota = existing(new QuotaStore(pipeline), id);
+        say(QuotaYaml.toYaml(List.of(quota)).stripTrailing());
+        writeJson(QuotaYaml.toTree(quota));
+      }
+      return 0;
+    }
+  }
+
+  /** What pause, resume, drain and clear have in common: read, change, write. */
+  abstract static class Change extends BaseCommand {
+
+    @Mixin private ConnectionOptions connection;
+
+    @Parameters(index = "0", paramLabel = "QUOTA", description = "Quota id.")
+    private String id;
+
+    abstract Quota changed(Quota live);
+
+    abstract String said(Quota changed);
+
+    @Override
+    public Integer call() {
+      try (Pipeline pipeline = connection.open()) {
+        QuotaStore store = new QuotaStore(pipeline);
+        Quota live = existing(store, id);
+        Quota changed = changed(live);
+        if (!changed.equals(live)) {
+          store.put(changed);
+        }
+        say(changed.equals(live) ? id + ": already so" : id + ": " + said(changed));
+        writeJson(QuotaYaml.toTree(changed));
+      }
+      return 0;
+    }
+  }
+
+  /** {@code quota pause}. */
+  @Command(
+      name = "pause",
+      description = "Stop granting: requests queue, open leases go on.",
+      footer = {"", "Example:", "  fairway quota pause anthropic.prod-1/sonnet"})
+  static final class Pause extends Change {
+    @Override
+    Quota changed(Quota live) {
+      return Quota.newBuilder(live).setState(QuotaState.PAUSED).build();
+    }
+
+    @Override
+    String said(Quota changed) {
+      return "paused; requests queue until 'quota resume'";
+    }
+  }
+
+  /** {@code quota resume}. */
+  @Command(
+      name = "resume",
+      description = "Grant again after pause or drain.",
+      footer = {"", "Example:", "  fairway quota resume anthropic.prod-1/sonnet"})
+  static final class Resume extends Change {
+    @Override
+    Quota changed(Quota live) {
+      return Quota.newBuilder(live).setState(QuotaState.ACTIVE).build();
+    }
+
+    @Override
+    String said(Quota changed) {
+      return "active";
+    }
+  }
+
+  /** {@code quota drain}. */
+  @Command(
+      name = "drain",
+      description = "Take no new requests and serve the ones that wait.",
+      footer = {"", "Example:", "  fairway quota drain anthropic.prod-1/sonnet"})
+  static final class Drain extends Change {
+    @Override
+    Quota changed(Quota live) {
+      return Quota.newBuilder(live).setState(QuotaState.DRAINING).build();
+    }
+
+    @Override
+    String said(Quota changed) {
+      return "draining; new requests are rejected, those in line are served";
+    }
+  }
+
+  /** {@code quota clear}. */
+  @Command(
+      name = "clear",
+      description = "End a hold that waits for an operator, after a billing or daily exhaustion.",
+      footer = {"", "Example:", "  fairway quota clear anthropic.prod-1/sonnet"})
+  static final class Clear extends Change {
+    @Override
+    Quota changed(Quota live) {
+      return Quota.newBuilder(live).setClearCount(live.getClearCount() + 1).build();
+    }
+
+    @Override
+    String said(Quota changed) {
+      return "cleared (" + changed.getClearCount() + " so far)";
+    }
+  }
+
+  private static Quota existing(QuotaStore store, String id) {
+    Map<String, Quota> all = store.all();
+    Quota quota = all.get(id);
+    if (quota == null) {
+      throw new CliException(
+          "Expected a quota '"
+              + id
+              + "', but found "
+              + (all.isEmpty() ? "none at all" : "only " + all.keySet())
+              + ". Define it with 'fairway quota apply FILE'.");
+    }
+    return quota;
+  }
+}

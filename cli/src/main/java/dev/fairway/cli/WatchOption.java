@@ -1,0 +1,44 @@
+package dev.fairway.cli;
+
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Option;
+
+/** The option {@code --watch}: the same again and again, until the command is interrupted. */
+final class WatchOption {
+
+  private static final int PERIOD_MS_MIN = 100;
+  private static final String CLEAR_SCREEN = "\u001b[H\u001b[2J";
+
+  @Option(names = "--watch", description = "Repeat until interrupted.")
+  private boolean watch;
+
+  @Option(
+      names = "--period-ms",
+      paramLabel = "MS",
+      defaultValue = "2000",
+      description = "Time between two repetitions of --watch (default: ${DEFAULT-VALUE}).")
+  private long periodMs;
+
+  WatchOption() {}
+
+  /** Runs once, or until the thread is interrupted. */
+  void run(BaseCommand command, Runnable once) {
+    once.run();
+    while (watch && pause()) {
+      if (System.console() != null) {
+        command.say(CLEAR_SCREEN);
+      }
+      once.run();
+    }
+  }
+
+  private boolean pause() {
+    try {
+      TimeUnit.MILLISECONDS.sleep(Math.max(PERIOD_MS_MIN, periodMs));
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+}

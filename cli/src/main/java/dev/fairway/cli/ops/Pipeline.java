@@ -1,0 +1,162 @@
+package dev.fairway.cli.ops;
+
+import dev.fairway.cli.CliException;
+import dev.fairway.schemas.KeyPartitioner;
+import dev.fairway.schemas.Topics;
+import dev.fairway.schemas.serde.AvroSerializer;
+import dev.fairway.schemas.serde.HttpSchemaRegistry;
+import dev.fairway.schemas.serde.SchemaRegistry;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.avro.specific.SpecificRecord;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.AuthenticationException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+
+/**
+ * The Kafka side of a pipeline, for operators' commands: connects when it is first used, and gives
+ * up with a message for people when nobody answers. Not thread-safe.
+ */
+public final class Pipeline implements AutoCloseable {
+
+  private static final int ANSWER_MS = 10_000;
+
+  private final String bootstrap;
+  private final Topics topics;
+  private final Map<String, String> clientSettings;
+  private final SchemaRegistry registry;
+  private Admin admin;
+  private KafkaProducer<String, byte[]> producer;
+
+  /**
+   * Creates a pipeline without connecting.
+   *
+   * @param bootstrap address for {@code bootstrap.servers}
+   * @param registryUrl base URL of the schema registry
+   * @param clientSettings settings of every client, by name; may be empty
+   */
+  public Pipeline(
+      String bootstrap, String registryUrl, Topics topics, Map<String, String> clientSettings) {
+    this.bootstrap = bootstrap;
+    this.topics = topics;
+    this.clientSettings = Map.copyOf(clientSettings);
+    this.registry = new HttpSchemaRegistry(registryUrl);
+  }
+
+  /** Names of the topics. */
+  public Topics topics() {
+    return topics;
+  }
+
+  /** The schema registry. */
+  public SchemaRegistry registry() {
+    return registry;
+  }
+
+  /**
+   * An admin client of a broker that answers; closed with this.
+   *
+   * @throws CliException if no broker answers
+   */
+  public Admin admin() {
+    if (admin == null) {
+      Map<String, Object> settings = clientSettings();
+      settings.put("request.timeout.ms", ANSWER_MS);
+      settings.put("default.api.timeout.ms", ANSWER_MS);
+      admin = Admin.create(settings);
+      try {
+        admin.describeCluster().nodes().get(ANSWER_MS, TimeUnit.MILLISECONDS);
+      } catch (ExecutionException e) {
+        throw e.getCause() instanceof AuthenticationException
+            ? new CliException(
+                "Kafka at " + bootstrap + " refused: " + e.getCause().getMessage(), e)
+            : unreachable(e);
+      } catch (TimeoutException e) {
+        throw unreachable(e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new CliException("Interrupted.", e);
+      }
+    }
+    return admin;
+  }
+
+  /**
+   * Reads topics of this pipeline.
+   *
+   * @throws CliException if no broker answers
+   */
+  public TopicReader reader() {
+    admin();
+    return new TopicReader(clientSettings());
+  }
+
+  /**
+   * Writes one record into the partition of its key and waits until the broker has it.
+   *
+   * @param key record key; the part before the first slash decides the partition
+   * @param value null: a tombstone
+   */
+  public void send(String topic, String key, SpecificRecord value) {
+    byte[] bytes = value == null ? null : new AvroSerializer<>(registry).serialize(topic, value);
+    send(new ProducerRecord<>(topic, key, bytes));
+  }
+
+  /** Writes one record as it is and waits until the broker has it. */
+  public void send(ProducerRecord<String, byte[]> record) {
+    admin();
+    if (producer == null) {
+      Map<String, Object> settings = clientSettings();
+      settings.put("partitioner.class", KeyPartitioner.class.getName());
+      settings.put("acks", "all");
+      settings.put("linger.ms", 0);
+      settings.put("max.block.ms", ANSWER_MS);
+      settings.put("request.timeout.ms", ANSWER_MS);
+      settings.put("delivery.timeout.ms", 2 * ANSWER_MS);
+      producer = new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer());
+    }
+    try {
+      producer.send(record).get(3L * ANSWER_MS, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      Throwable cause = e.getCause() == null ? e : e.getCause();
+      throw new CliException(
+          "Expected Kafka to take a record for " + record.topic() + ", but: " + cause.getMessage(),
+          e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CliException("Interrupted.", e);
+    }
+  }
+
+  private Map<String, Object> clientSettings() {
+    Map<String, Object> settings = new HashMap<>(clientSettings);
+    settings.put("bootstrap.servers", bootstrap);
+    return settings;
+  }
+
+  private CliException unreachable(Exception cause) {
+    return new CliException(
+        "Expected a Kafka broker at "
+            + bootstrap
+            + ", but none answered within "
+            + ANSWER_MS / 1000
+            + " s. Start it, or name another with --bootstrap.",
+        cause);
+  }
+
+  @Override
+  public void close() {
+    if (producer != null) {
+      producer.close();
+    }
+    if (admin != null) {
+      admin.close();
+    }
+  }
+}

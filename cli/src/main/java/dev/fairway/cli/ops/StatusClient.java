@@ -1,0 +1,132 @@
+package dev.fairway.cli.ops;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.cli.CliException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Asks running coordinators what holds now. Each coordinator answers for the quotas it owns; the
+ * answers are put together.
+ */
+public final class StatusClient {
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final int ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  private final List<URI> coordinators;
+  private final HttpClient http = HttpClient.newBuilder().connectTimeout(TIMEOUT).build();
+
+  /** Asks these base URLs. */
+  public StatusClient(List<URI> coordinators) {
+    this.coordinators = List.copyOf(coordinators);
+  }
+
+  /**
+   * The answer of every coordinator to {@code GET /status}.
+   *
+   * @throws CliException if one does not answer
+   */
+  public List<JsonNode> status() {
+    return ask("/status", Map.of());
+  }
+
+  /** The quotas of {@link #status()} by id, sorted. */
+  public Map<String, JsonNode> quotasById() {
+    Map<String, JsonNode> quotas = new TreeMap<>();
+    for (JsonNode status : status()) {
+      status.path("quotas").forEach(quota -> quotas.put(quota.path("id").asText(), quota));
+    }
+    return quotas;
+  }
+
+  /**
+   * The list that every coordinator gives under {@code field}, put together.
+   *
+   * @param path such as {@code /leases}
+   * @param quota null: of all quotas
+   * @param limit most entries of one coordinator
+   */
+  public List<JsonNode> list(String path, String field, String quota, int limit) {
+    Map<String, String> query = new LinkedHashMap<>();
+    if (quota != null) {
+      query.put("quota", quota);
+    }
+    query.put("limit", Integer.toString(limit));
+    List<JsonNode> entries = new ArrayList<>();
+    for (JsonNode answer : ask(path, query)) {
+      (answer.isArray() ? answer : answer.path(field)).forEach(entries::add);
+    }
+    return entries;
+  }
+
+  private List<JsonNode> ask(String path, Map<String, String> query) {
+    List<JsonNode> answers = new ArrayList<>();
+    StringBuilder text = new StringBuilder();
+    query.forEach(
+        (name, value) ->
+            text.append(text.isEmpty() ? '?' : '&')
+                .append(name)
+                .append('=')
+                .append(URLEncoder.encode(value, StandardCharsets.UTF_8)));
+    for (URI coordinator : coordinators) {
+      answers.add(askOne(URI.create(coordinator.toString().replaceAll("/+$", "") + path + text)));
+    }
+    return answers;
+  }
+
+  private JsonNode askOne(URI uri) {
+    try {
+      HttpResponse<InputStream> response =
+          http.send(
+              HttpRequest.newBuilder(uri).timeout(TIMEOUT).GET().build(),
+              HttpResponse.BodyHandlers.ofInputStream());
+      byte[] body;
+      try (InputStream in = response.body()) {
+        body = in.readNBytes(ANSWER_BYTES_MAX);
+      }
+      if (response.statusCode() != 200) {
+        throw new CliException(
+            "Expected an answer of the coordinator at "
+                + uri
+                + ", but it said "
+                + response.statusCode()
+                + ": "
+                + Printable.text(body));
+      }
+      return MAPPER.readTree(body);
+    } catch (JsonProcessingException e) {
+      throw new CliException(
+          "Expected JSON from "
+              + uri
+              + ", but found something else. Check that it is the coordinator's status port.",
+          e);
+    } catch (IOException e) {
+      throw new CliException(
+          "Expected a coordinator at "
+              + uri
+              + ", but nobody answered ("
+              + e.getClass().getSimpleName()
+              + "). Start it, or name another with --coordinator.",
+          e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CliException("Interrupted.", e);
+    }
+  }
+}
