@@ -46,7 +46,7 @@ record DemoReport(
     admitted.put("unsettled", leases.unsettled());
     root.set("with_admission", admitted);
     root.put("agents", plan.agents().size());
-    root.put("seconds", plan.seconds());
+    root.put("seconds", Math.round(plan.seconds()));
     root.put("seed", seed);
     root.put("source", source);
     root.put("control_backoff", backoff.toString());
@@ -111,7 +111,8 @@ record DemoReport(
         new Definition(
             "429", "A call that the provider refused, because one of its limits did not cover it."),
         new Definition(
-            "tokens charged", "Input and output of all accepted calls, by the provider's own ledger."),
+            "tokens charged",
+            "Input and output of all accepted calls, by the provider's own ledger."),
         new Definition(
             "re-plan",
             "What an agent without admission does once a call was refused seven times: it has lost its"

@@ -5,12 +5,12 @@ import dev.fairway.cli.demo.fleet.AgentLog;
 import dev.fairway.cli.demo.fleet.AgentLog.Counts;
 import dev.fairway.cli.demo.fleet.FleetRun;
 import dev.fairway.cli.demo.fleet.Span.Activity;
-import java.io.PrintWriter;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Consumer;
 
-/** One line a second on a terminal, each run below its heading; silent where nobody watches. */
+/** One line a second on a terminal, each run below its heading. */
 final class LiveTable {
   private static final String HEADING =
       String.format(
@@ -27,20 +27,15 @@ final class LiveTable {
           "tools",
           "provider level");
 
-  private final PrintWriter err;
-  private final boolean shown;
+  private final Consumer<String> lines;
 
-  LiveTable(PrintWriter err, boolean shown) {
-    this.err = err;
-    this.shown = shown;
+  LiveTable(Consumer<String> lines) {
+    this.lines = lines;
   }
 
   /** Says what happens now. */
   void say(String line) {
-    if (shown) {
-      err.println(line);
-      err.flush();
-    }
+    lines.accept(line);
   }
 
   void heading(String run) {
@@ -51,9 +46,6 @@ final class LiveTable {
 
   /** The state of a run now. */
   void show(FleetRun run, ProviderEmulator provider) {
-    if (!shown) {
-      return;
-    }
     Counts counts = run.counts();
     Map<Activity, Integer> doing = new EnumMap<>(Activity.class);
     for (AgentLog log : run.logs()) {

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /**
  * Every call that the provider saw, in memory and, where a file is given, appended to it as JSON
@@ -26,7 +25,7 @@ import java.util.stream.Stream;
  */
 public final class Ledger implements AutoCloseable {
   /** Calls held in memory. */
-  public static final int MEMORY_MAX = 1_000_000;
+  public static final int MEMORY_MAX = 500_000;
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -44,23 +43,44 @@ public final class Ledger implements AutoCloseable {
     return new Ledger(null);
   }
 
-  /** A ledger that is also appended to {@code path}, which is created if need be. */
+  /**
+   * A ledger that is also appended to {@code path}, which is created if need be. A last line that a
+   * kill cut off is removed first.
+   */
   public static Ledger appendingTo(Path path) throws IOException {
-    return new Ledger(
+    FileChannel file =
         FileChannel.open(
-            path, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND));
+            path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    try {
+      long end = file.size();
+      ByteBuffer one = ByteBuffer.allocate(1);
+      while (end > 0 && file.read(one.clear(), end - 1) == 1 && one.get(0) != '\n') {
+        end--;
+      }
+      file.truncate(end);
+      file.position(end);
+    } catch (IOException e) {
+      file.close();
+      throw e;
+    }
+    return new Ledger(file);
   }
 
-  /** Reads a ledger file; of two entries of a call the later one counts. */
+  /**
+   * Reads a ledger file; of two entries of a call the later one counts. A last line without its end
+   * is left out: it is being written, or a kill cut it off.
+   */
   public static List<LedgerEntry> read(Path path) throws IOException {
-    Map<Long, LedgerEntry> bySeq = new LinkedHashMap<>();
-    try (Stream<String> lines = Files.lines(path)) {
-      for (String line : (Iterable<String>) lines::iterator) {
-        LedgerEntry entry = JSON.readValue(line, LedgerEntry.class);
-        bySeq.put(entry.seq(), entry);
-      }
+    // An emulator that was started again on the same file counts from 1 again.
+    record Identity(long seq, long arrivedNs) {}
+    Map<Identity, LedgerEntry> byIdentity = new LinkedHashMap<>();
+    String text = Files.readString(path);
+    for (String line :
+        (Iterable<String>) text.substring(0, text.lastIndexOf('\n') + 1).lines()::iterator) {
+      LedgerEntry entry = JSON.readValue(line, LedgerEntry.class);
+      byIdentity.put(new Identity(entry.seq(), entry.arrivedNs()), entry);
     }
-    return List.copyOf(bySeq.values());
+    return List.copyOf(byIdentity.values());
   }
 
   synchronized void write(LedgerEntry entry) {

@@ -28,6 +28,7 @@ public record FleetPlan(
 
   private static final double START_SPREAD_MS = 5_000 / SPEED_UP;
   private static final double TOOL_SIGMA = 0.04;
+  private static final double ESTIMATE_SIGMA = 0.05;
   private static final int TRACE_TURNS_PER_TASK = 5;
 
   /** Drawn beyond the end of an unhindered run, so that no agent can ever run out of turns. */
@@ -107,16 +108,22 @@ public record FleetPlan(
     return (long) index * agents + agent;
   }
 
+  private static long estimate(SplittableRandom random, long tokens) {
+    return Math.max(1, Math.round(tokens * Draws.lognormal(random, ESTIMATE_SIGMA)));
+  }
+
   private static Turn drawn(long seed, int agent, String id, AgentKind kind, int index) {
     SplittableRandom random = Draws.stream(seed, "turn", agent, index);
     int turnInTask = index % kind.turnsPerTask();
+    long input = kind.drawInput(random, turnInTask);
     return new Turn(
         id,
         kind.role(),
         index,
         index / kind.turnsPerTask(),
         turnInTask == kind.turnsPerTask() - 1,
-        kind.drawInput(random, turnInTask),
+        input,
+        estimate(random, input),
         kind.drawOutput(random),
         kind.maxTokens(),
         kind.toolMs() / SPEED_UP * Draws.lognormal(random, TOOL_SIGMA));
@@ -134,6 +141,7 @@ public record FleetPlan(
         index / TRACE_TURNS_PER_TASK,
         index % TRACE_TURNS_PER_TASK == TRACE_TURNS_PER_TASK - 1,
         row.inputTokens(),
+        estimate(random, row.inputTokens()),
         row.outputTokens(),
         maxTokens,
         AgentKind.SMALL.toolMs() / SPEED_UP * Draws.lognormal(random, TOOL_SIGMA));

@@ -17,6 +17,8 @@ public final class FleetRun {
   /** An open call ends by itself: the client gives up after 60 s. */
   private static final long DRAIN_MS_MAX = 70_000;
 
+  private static final long TICK_MS = 1_000;
+
   private final Clock clock;
   private final long startedEpochMs;
   private final List<AgentLog> logs = new ArrayList<>();
@@ -111,6 +113,7 @@ public final class FleetRun {
    */
   public void await(Runnable tick) throws InterruptedException {
     double untilMs = clock.endMs() + DRAIN_MS_MAX;
+    long tickedNanos = System.nanoTime();
     for (Thread thread : threads) {
       while (thread.isAlive()) {
         if (clock.nowMs() > untilMs) {
@@ -121,8 +124,11 @@ public final class FleetRun {
                   + thread.getName()
                   + " still waits for one");
         }
-        thread.join(TimeUnit.SECONDS.toMillis(1));
-        tick.run();
+        thread.join(TICK_MS);
+        if (System.nanoTime() - tickedNanos >= TimeUnit.MILLISECONDS.toNanos(TICK_MS)) {
+          tickedNanos = System.nanoTime();
+          tick.run();
+        }
       }
     }
     if (failure.get() != null) {

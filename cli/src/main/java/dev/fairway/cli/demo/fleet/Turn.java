@@ -9,6 +9,8 @@ package dev.fairway.cli.demo.fleet;
  * @param task number of its task, from 0
  * @param endsTask whether its task is finished with it
  * @param inputTokens input of the model call
+ * @param estimatedInputTokens what the agent takes it for before the call: its tokenizer is off by
+ *     a few percent
  * @param outputTokens output that the model will produce
  * @param maxTokens what the agent allows as output
  * @param toolMs time of the tools after the call
@@ -20,6 +22,7 @@ public record Turn(
     int task,
     boolean endsTask,
     long inputTokens,
+    long estimatedInputTokens,
     long outputTokens,
     long maxTokens,
     double toolMs) {

@@ -102,7 +102,8 @@ public record DemoPage(
 
   private void run(StringBuilder html, String title, String words, List<AgentLog> logs) {
     html.append("<h2>").append(title).append("</h2>\n<p class=\"muted\">").append(words);
-    html.append("</p>\n").append(RunPicture.draw(title + ": 429s and turns", logs, seconds, without));
+    html.append("</p>\n")
+        .append(RunPicture.draw(title + ": 429s and turns", logs, seconds, without));
   }
 
   private static String css() {

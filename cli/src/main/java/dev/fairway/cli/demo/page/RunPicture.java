@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * One run as SVG: 429s by the second, by the tenth of a second, and a row an agent with what it did.
- * All three share the time axis.
+ * One run as SVG: 429s by the second, by the tenth of a second, and a row an agent with what it
+ * did. All three share the time axis.
  */
 final class RunPicture {
   private static final int WIDTH = 1160;
@@ -49,7 +49,8 @@ final class RunPicture {
    * @param title read out in place of the picture
    * @param logs what its agents did
    * @param seconds its length
-   * @param scaleOf the run whose peaks set the scale of the histograms, so that two pictures compare
+   * @param scaleOf the run whose peaks set the scale of the histograms, so that two pictures
+   *     compare
    */
   static String draw(String title, List<AgentLog> logs, double seconds, List<AgentLog> scaleOf) {
     List<AgentLog> byKind =
@@ -199,8 +200,7 @@ final class RunPicture {
   }
 
   private static String box(double x, double y, double width, double height) {
-    return String.format(
-        Locale.ROOT, "M%.1f %.1fh%.2fv%.1fh-%.2fz", x, y, width, height, width);
+    return String.format(Locale.ROOT, "M%.1f %.1fh%.2fv%.1fh-%.2fz", x, y, width, height, width);
   }
 
   private double x(double atMs) {
