@@ -1,10 +1,33 @@
 package dev.fairway.admission.engine;
 
+import dev.fairway.admission.engine.Command.DefineQuota;
+import dev.fairway.admission.engine.Command.RemoveQuota;
+import dev.fairway.admission.engine.Command.RequestLease;
+import dev.fairway.admission.engine.Command.SettleLease;
+import dev.fairway.admission.engine.Command.UpdateTask;
+import dev.fairway.admission.engine.Event.QuotaDefined;
+import dev.fairway.admission.engine.Event.QuotaReleased;
+import dev.fairway.admission.engine.Event.QuotaRemoved;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.RequestHandler;
+import dev.fairway.admission.engine.lease.SettlementHandler;
+import dev.fairway.admission.engine.queue.Drain;
+import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.Lease;
+import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Row;
+import dev.fairway.admission.engine.state.RowLoader;
+import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * The pure, deterministic state machine that decides for every key of one partition.
@@ -17,16 +40,151 @@ public final class AdmissionEngine {
   /** Written into every journal record; raised whenever a decision can differ. */
   public static final String VERSION = "1";
 
+  /** Most keys of one engine; commands for one more are refused. */
+  public static final int MAX_KEYS = 100_000;
+
+  /** Most quotas of one key; a definition of one more is refused. */
+  public static final int MAX_QUOTAS_PER_KEY = 1_000;
+
+  private final Map<String, KeyState> keys = new HashMap<>();
+  private final Map<String, Long> dueByKey = new HashMap<>();
+  private final TreeMap<Long, TreeSet<String>> keysByDue = new TreeMap<>();
+
   /**
    * Handles one command.
    *
    * @param key key the command belongs to; created by its first command
    * @param nowMs time, epoch milliseconds; a time before the key's last one counts as that one
-   * @throws EngineException if the engine cannot go on with this command. State may then be half
-   *     changed: discard the engine and restore it from its rows
+   * @throws InvalidCommandException if nothing can be done with the command and nobody can be told;
+   *     state is as it was
+   * @throws EngineException if the engine cannot go on. State may then be half changed: discard the
+   *     engine and restore it from its rows
    */
   public Handled handle(String key, Command command, long nowMs) {
-    throw new UnsupportedOperationException();
+    check(key, command);
+    KeyState state = keys.computeIfAbsent(key, KeyState::new);
+    try {
+      Transaction tx = new Transaction(state, nowMs);
+      dispatch(tx, command);
+      Map<Row.RowId, Row> rows = tx.end();
+      schedule(state);
+      return new Handled(key, state.sequence(), state.epoch(), state.nowMs(), tx.events(), rows);
+    } catch (RuntimeException e) {
+      throw new EngineException(
+          "The engine failed on a "
+              + command.getClass().getSimpleName()
+              + " of key "
+              + key
+              + " at "
+              + nowMs,
+          e);
+    }
+  }
+
+  private void check(String key, Command command) {
+    if (!keys.containsKey(key) && keys.size() >= MAX_KEYS) {
+      throw new InvalidCommandException(
+          "Expected at most " + MAX_KEYS + " keys in a partition, and '" + key + "' is one more");
+    }
+    if (command instanceof DefineQuota c) {
+      checkDefinition(key, c.definition());
+    } else if (command instanceof RemoveQuota c) {
+      checkKey(key, c.quotaId());
+    } else if (command instanceof RequestLease c) {
+      if (!RequestRules.canBeAnswered(c.request())) {
+        throw new InvalidCommandException(RequestRules.unanswerable(c.request()));
+      }
+      checkKey(key, c.request().quotaId());
+    } else if (command instanceof SettleLease c) {
+      checkSettlement(key, c.settlement());
+    } else if (command instanceof UpdateTask c) {
+      if (!Grammar.isId(c.update().taskId())) {
+        throw new InvalidCommandException(
+            Grammar.expectedId("a task_id", 100, c.update().taskId()));
+      }
+    }
+  }
+
+  private void checkDefinition(String key, QuotaDefinition definition) {
+    List<String> violations = DefinitionRules.violations(definition);
+    if (!violations.isEmpty()) {
+      throw new InvalidCommandException(String.join("; ", violations));
+    }
+    checkKey(key, definition.id());
+    KeyState state = keys.get(key);
+    if (state != null
+        && state.quota(definition.id()) == null
+        && state.quotas().size() >= MAX_QUOTAS_PER_KEY) {
+      throw new InvalidCommandException(
+          "Expected at most "
+              + MAX_QUOTAS_PER_KEY
+              + " quotas of a key, and '"
+              + definition.id()
+              + "' is one more");
+    }
+  }
+
+  private static void checkSettlement(String key, Settlement settlement) {
+    if (!Grammar.isId(settlement.agentId())) {
+      throw new InvalidCommandException(
+          Grammar.expectedId("an agent_id", 100, settlement.agentId()));
+    }
+    if (settlement.requestId() != null && !Grammar.isRequestId(settlement.requestId())) {
+      throw new InvalidCommandException(
+          Grammar.expectedId("a request_id", 64, settlement.requestId()));
+    }
+    checkKey(key, settlement.quotaId());
+    SettlementHandler.check(settlement);
+  }
+
+  private static void checkKey(String key, String quotaId) {
+    if (!Grammar.isQuotaId(quotaId) || !QuotaDefinition.keyOf(quotaId).equals(key)) {
+      throw new InvalidCommandException(
+          "Expected a quota of key '"
+              + key
+              + "', but found "
+              + Grammar.quoted(quotaId)
+              + "; the record key must be the part of the quota id before the slash");
+    }
+  }
+
+  private static void dispatch(Transaction tx, Command command) {
+    if (command instanceof RequestLease c) {
+      RequestHandler handler = new RequestHandler(tx, c.request(), c.appendedAtMs());
+      String violation = RequestRules.violation(c.request(), c.appendedAtMs());
+      if (violation != null) {
+        handler.invalid(violation);
+      } else {
+        handler.handle();
+      }
+    } else if (command instanceof SettleLease c) {
+      new SettlementHandler(tx, c.settlement(), c.appendedAtMs()).handle();
+    } else if (command instanceof DefineQuota c) {
+      define(tx, c);
+    } else if (command instanceof RemoveQuota c) {
+      QuotaState quota = tx.state().quota(c.quotaId());
+      if (quota != null && !quota.removed()) {
+        tx.emit(new QuotaRemoved(quota.id()));
+      }
+    } else if (command instanceof Command.Tick) {
+      TickHandler.handle(tx);
+    }
+    // UpdateTask is journalled; what follows from a task graph is not part of this version.
+  }
+
+  private static void define(Transaction tx, DefineQuota command) {
+    QuotaDefinition definition = command.definition();
+    QuotaState quota = tx.state().quota(definition.id());
+    if (quota == null || quota.removed() || !quota.definition().equals(definition)) {
+      boolean cleared = quota != null && definition.clearCount() > quota.definition().clearCount();
+      String salt = tx.state().salt() == null ? command.salt() : null;
+      tx.emit(new QuotaDefined(definition, salt, QuotaPolicy.notEnforced(definition)));
+      QuotaState defined = tx.state().quota(definition.id());
+      if (cleared && defined.holdReason(tx.nowMs()) != null) {
+        tx.emit(new QuotaReleased(definition.id()));
+      }
+      Drain.run(tx, defined);
+    }
   }
 
   /**
@@ -35,22 +193,26 @@ public final class AdmissionEngine {
    * @throws IllegalArgumentException if the rows are not the whole state of a key
    */
   public void restore(String key, List<Row> rows) {
-    throw new UnsupportedOperationException();
+    KeyState state = RowLoader.load(key, rows);
+    keys.put(key, state);
+    schedule(state);
   }
 
   /** Forgets a key, without a trace. */
   public void discard(String key) {
-    throw new UnsupportedOperationException();
+    keys.remove(key);
+    unschedule(key);
   }
 
   /** All rows of a key, ordered by kind, quota and name; empty if the key is unknown. */
   public List<Row> rows(String key) {
-    throw new UnsupportedOperationException();
+    KeyState state = keys.get(key);
+    return state == null ? List.of() : RowLoader.rows(state);
   }
 
   /** Keys known. */
   public Set<String> keys() {
-    throw new UnsupportedOperationException();
+    return Set.copyOf(keys.keySet());
   }
 
   /**
@@ -59,33 +221,111 @@ public final class AdmissionEngine {
    * after that time, and before any other command of that time.
    */
   public long nextDeadlineMs() {
-    throw new UnsupportedOperationException();
+    return keysByDue.isEmpty() ? Long.MAX_VALUE : keysByDue.firstKey();
   }
 
   /** Keys whose tick is due by then, in order of key. */
   public List<String> keysDue(long nowMs) {
-    throw new UnsupportedOperationException();
+    TreeSet<String> due = new TreeSet<>();
+    keysByDue.headMap(nowMs, true).values().forEach(due::addAll);
+    return List.copyOf(due);
+  }
+
+  private void schedule(KeyState state) {
+    long due = Long.MAX_VALUE;
+    for (QuotaState quota : state.quotas()) {
+      due = Math.min(due, TickHandler.dueMs(quota, state.nowMs()));
+    }
+    Long old = dueByKey.get(state.key());
+    if (old != null && old == due) {
+      return;
+    }
+    unschedule(state.key());
+    if (due != Long.MAX_VALUE) {
+      dueByKey.put(state.key(), due);
+      keysByDue.computeIfAbsent(due, ms -> new TreeSet<>()).add(state.key());
+    }
+  }
+
+  private void unschedule(String key) {
+    Long due = dueByKey.remove(key);
+    if (due != null) {
+      TreeSet<String> sameTime = keysByDue.get(due);
+      sameTime.remove(key);
+      if (sameTime.isEmpty()) {
+        keysByDue.remove(due);
+      }
+    }
   }
 
   /** What holds for a quota at that time, refill up to then included; null if it is unknown. */
   public QuotaSnapshot show(String quotaId, long nowMs) {
-    throw new UnsupportedOperationException();
+    QuotaState quota = quota(quotaId);
+    if (quota == null) {
+      return null;
+    }
+    Amounts levels = Amounts.NONE;
+    Amounts caps = Amounts.NONE;
+    for (Dimension d : Dimension.values()) {
+      if (quota.limits(d)) {
+        levels = levels.with(d, quota.usable(d, nowMs));
+        caps = caps.with(d, quota.cap(d));
+      }
+    }
+    Event.HoldReason hold = quota.holdReason(nowMs);
+    return new QuotaSnapshot(
+        quota.definition(),
+        nowMs,
+        levels,
+        caps,
+        quota.marginBp(),
+        quota.marginMode().name(),
+        quota.openLeases(),
+        quota.order().size(),
+        quota.virtualTime(),
+        quota.reserved(),
+        hold == null ? null : quota.holdUntilMs(),
+        hold,
+        quota.oldestEnqueuedAtMs());
   }
 
   /** Quota ids of a key, sorted. */
   public List<String> quotaIds(String key) {
-    throw new UnsupportedOperationException();
+    KeyState state = keys.get(key);
+    return state == null ? List.of() : state.quotas().stream().map(QuotaState::id).toList();
   }
 
   /** Open leases of a quota in order of grant; empty if the quota is unknown. */
   public List<Lease> openLeases(String quotaId) {
-    throw new UnsupportedOperationException();
+    QuotaState quota = quota(quotaId);
+    return quota == null
+        ? List.of()
+        : quota.leases().stream()
+            .filter(lease -> lease.status() == Lease.Status.OPEN)
+            .sorted(Comparator.comparing(Lease::grantedAtMs).thenComparing(Lease::leaseId))
+            .toList();
   }
 
   /**
    * Waiting requests of a quota in the order in which they will be served, at most {@code limit}.
    */
   public List<Waiter> waiting(String quotaId, int limit) {
-    throw new UnsupportedOperationException();
+    QuotaState quota = quota(quotaId);
+    List<Waiter> waiting = new ArrayList<>();
+    if (quota != null && limit > 0) {
+      quota
+          .order()
+          .forEach(
+              waiter -> {
+                waiting.add(waiter);
+                return waiting.size() < limit;
+              });
+    }
+    return List.copyOf(waiting);
+  }
+
+  private QuotaState quota(String quotaId) {
+    KeyState state = keys.get(QuotaDefinition.keyOf(quotaId));
+    return state == null ? null : state.quota(quotaId);
   }
 }

@@ -144,6 +144,7 @@ public sealed interface Event {
    *
    * @param actual what counts against the quota
    * @param adjusted positive: refunded; negative: charged
+   * @param tagShift what the actual cost moves the finish tag of the agent's flow, in tag units
    * @param late whether it had expired before
    * @param sendDelayMs grant to send, or null where no signal told it
    */
@@ -155,6 +156,7 @@ public sealed interface Event {
       Outcome outcome,
       Amounts actual,
       Amounts adjusted,
+      long tagShift,
       boolean late,
       Long sendDelayMs)
       implements Event {}

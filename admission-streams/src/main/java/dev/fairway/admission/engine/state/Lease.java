@@ -53,4 +53,79 @@ public record Lease(
     EXPIRED,
     SETTLED
   }
+
+  /** An open lease that lives on: what it holds is adjusted, and its end is moved. */
+  Lease renewed(Amounts adjusted, boolean nowInputKnown, long newExpiresAtMs) {
+    return new Lease(
+        request,
+        contentHash,
+        appendedAtMs,
+        deadlineMs,
+        leaseId,
+        attempt,
+        status,
+        grantedAtMs,
+        newExpiresAtMs,
+        endedAtMs,
+        charged.minus(adjusted),
+        nowInputKnown,
+        coldCache,
+        cost,
+        weightMilli,
+        startTag,
+        sentAtMs,
+        sendKnown,
+        sendGuardMs);
+  }
+
+  /** The lease at its end. */
+  Lease ended(Status newStatus, long atMs, Amounts nowCharged) {
+    return new Lease(
+        request,
+        contentHash,
+        appendedAtMs,
+        deadlineMs,
+        leaseId,
+        attempt,
+        newStatus,
+        grantedAtMs,
+        expiresAtMs,
+        atMs,
+        nowCharged,
+        inputKnown,
+        coldCache,
+        cost,
+        weightMilli,
+        startTag,
+        sentAtMs,
+        sendKnown,
+        sendGuardMs);
+  }
+
+  /** With the time of its send as its own signal told it; null leaves it as it was thought. */
+  Lease sentAfter(Long delayMs) {
+    if (delayMs == null) {
+      return this;
+    }
+    return new Lease(
+        request,
+        contentHash,
+        appendedAtMs,
+        deadlineMs,
+        leaseId,
+        attempt,
+        status,
+        grantedAtMs,
+        expiresAtMs,
+        endedAtMs,
+        charged,
+        inputKnown,
+        coldCache,
+        cost,
+        weightMilli,
+        startTag,
+        grantedAtMs + delayMs,
+        true,
+        0);
+  }
 }

@@ -56,9 +56,13 @@ public sealed interface Row {
       Long absorbedBeforeMs,
       long clipped) {}
 
-  /** One per quota: what changes with commands. Boxed fields may be null. */
+  /**
+   * One per quota: what changes with commands. Boxed fields may be null. A removed quota lives on
+   * for who still waits or holds a lease.
+   */
   record BalanceRow(
       String quotaId,
+      boolean removed,
       List<BucketRow> buckets,
       long refilledAtMs,
       int marginBp,

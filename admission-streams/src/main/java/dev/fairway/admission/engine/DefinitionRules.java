@@ -1,0 +1,173 @@
+package dev.fairway.admission.engine;
+
+import dev.fairway.admission.engine.QuotaDefinition.Margin;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.bucket.FixedPoint;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a quota definition must be like; operators see the same messages before they apply one. */
+public final class DefinitionRules {
+  private static final long MAX_DURATION_MS = 24L * 3_600_000;
+  private static final int MAX_QUEUE = 1_000_000;
+  private static final int MAX_NAMES = 1000;
+  private static final double MAX_ROLE_WEIGHT = 1000;
+
+  private final QuotaDefinition definition;
+  private final List<String> violations = new ArrayList<>();
+
+  private DefinitionRules(QuotaDefinition definition) {
+    this.definition = definition;
+  }
+
+  /** All that is wrong with a definition, in plain words; empty if it can take effect. */
+  public static List<String> violations(QuotaDefinition definition) {
+    DefinitionRules rules = new DefinitionRules(definition);
+    rules.checkIdentity();
+    rules.checkAmounts();
+    rules.checkMargin();
+    rules.checkDurations();
+    rules.checkQueue();
+    rules.checkNames();
+    rules.violations.addAll(QuotaPolicy.unavailable(definition));
+    return List.copyOf(rules.violations);
+  }
+
+  private void checkIdentity() {
+    if (!Grammar.isQuotaId(definition.id())) {
+      violations.add(
+          "id: expected 'key' or 'key/name', each 1 to 100 characters from A-Z a-z 0-9 . _ -, but found "
+              + Grammar.quoted(definition.id()));
+    }
+  }
+
+  private void checkAmounts() {
+    if (definition.limits().isEmpty()) {
+      violations.add("limits: expected at least one limit, but found none");
+    }
+    for (Dimension d : Dimension.values()) {
+      checkAmount("limits." + d.wireName(), definition.limits().orNull(d), 1);
+      if (definition.depth() != null) {
+        checkAmount("depth." + d.wireName(), definition.depth().orNull(d), 1);
+        checkLimited("depth." + d.wireName(), definition.depth(), d);
+      }
+      if (definition.level() != null) {
+        checkAmount("level." + d.wireName(), definition.level().orNull(d), -FixedPoint.MAX_AMOUNT);
+        checkLimited("level." + d.wireName(), definition.level(), d);
+      }
+    }
+    checkAmount("default_estimate", definition.defaultEstimate(), 0);
+  }
+
+  private void checkAmount(String field, Long amount, long least) {
+    if (amount != null && (amount < least || amount > FixedPoint.MAX_AMOUNT)) {
+      violations.add(
+          field + ": expected " + least + " to " + FixedPoint.MAX_AMOUNT + ", but found " + amount);
+    }
+  }
+
+  private void checkLimited(String field, Amounts given, Dimension d) {
+    if (given.has(d) && !definition.limits().has(d)) {
+      violations.add(
+          field + ": expected only dimensions that limits names, but it has no " + d.wireName());
+    }
+  }
+
+  private void checkMargin() {
+    Margin m = definition.margin();
+    if (m == null) {
+      return;
+    }
+    checkShare("margin.start", m.start(), 0.01, 1);
+    checkShare("margin.floor", m.floor(), 0.01, 1);
+    checkShare("margin.cut", m.cut(), 0, 1);
+    checkShare("margin.creep", m.creep(), 0, 1);
+    if (m.start() != null && m.floor() != null && m.floor() > m.start()) {
+      violations.add(
+          "margin.floor: expected at most margin.start ("
+              + m.start()
+              + "), but found "
+              + m.floor());
+    }
+    checkDuration("margin.clean_interval_ms", m.cleanIntervalMs(), 1000);
+  }
+
+  private void checkShare(String field, Double share, double least, double most) {
+    if (share != null && !(share >= least && share <= most)) {
+      violations.add(field + ": expected " + least + " to " + most + ", but found " + share);
+    }
+  }
+
+  private void checkDurations() {
+    checkDuration("lease_ttl_ms", definition.leaseTtlMs(), 1);
+    checkDuration("max_queue_wait_ms", definition.maxQueueWaitMs(), 0);
+    checkDuration("late_settlement_window_ms", definition.lateSettlementWindowMs(), 0);
+  }
+
+  private void checkDuration(String field, Long ms, long least) {
+    if (ms != null && (ms < least || ms > MAX_DURATION_MS)) {
+      violations.add(
+          field + ": expected " + least + " to " + MAX_DURATION_MS + " ms, but found " + ms);
+    }
+  }
+
+  private void checkQueue() {
+    checkCount("queue_max", definition.queueMax());
+    checkCount("queue_max_per_agent", definition.queueMaxPerAgent());
+    if (definition.budgets() != null) {
+      checkCount("budgets.retries_per_task", definition.budgets().retriesPerTask());
+      checkCount("budgets.calls_per_task", definition.budgets().callsPerTask());
+      checkShare("budgets.retry_share", definition.budgets().retryShare(), 0, 1);
+    }
+  }
+
+  private void checkCount(String field, Integer count) {
+    if (count != null && (count < 0 || count > MAX_QUEUE)) {
+      violations.add(field + ": expected 0 to " + MAX_QUEUE + ", but found " + count);
+    }
+  }
+
+  private void checkNames() {
+    definition
+        .roles()
+        .forEach(
+            (role, weight) -> {
+              checkName("roles", role);
+              checkShare("roles." + role, weight, 0.001, MAX_ROLE_WEIGHT);
+            });
+    definition
+        .classes()
+        .forEach(
+            (name, reserve) -> {
+              checkName("classes", name);
+              checkShare("classes." + name + ".reserve", reserve, 0, 0.95);
+            });
+    definition
+        .tenants()
+        .forEach(
+            (name, tenant) -> {
+              checkName("tenants", name);
+              checkShare("tenants." + name + ".weight", tenant.weight(), 0.001, MAX_ROLE_WEIGHT);
+              checkShare("tenants." + name + ".ceiling", tenant.ceiling(), 0.001, 1);
+            });
+    int names =
+        definition.roles().size()
+            + definition.classes().size()
+            + definition.tenants().size()
+            + definition.models().size();
+    if (names > MAX_NAMES) {
+      violations.add(
+          "expected at most "
+              + MAX_NAMES
+              + " roles, classes, tenants and models, but found "
+              + names);
+    }
+  }
+
+  private void checkName(String field, String name) {
+    if (!Grammar.isId(name)) {
+      violations.add(field + ": " + Grammar.expectedId("names", 100, name));
+    }
+  }
+}

@@ -1,0 +1,123 @@
+package dev.fairway.admission.engine;
+
+import dev.fairway.admission.engine.Event.EtaRevised;
+import dev.fairway.admission.engine.Event.LeaseExpired;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.margin.Aimd;
+import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
+import dev.fairway.admission.engine.queue.Departures;
+import dev.fairway.admission.engine.queue.Drain;
+import dev.fairway.admission.engine.queue.Eta;
+import dev.fairway.admission.engine.state.Lease;
+import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.Transaction;
+import dev.fairway.admission.engine.state.Waiter;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Time passed: leases expire, the margin recovers, deadlines pass, the queue drains, ETAs are
+ * reviewed.
+ */
+final class TickHandler {
+  /** ETAs are reviewed on this beat, and no agent is told more often. */
+  private static final long REVIEW_MS = 5_000;
+
+  /** Most agents told of a new ETA in one review; the next review goes on. */
+  private static final int MAX_REVISIONS = 200;
+
+  private static final long SMALLEST_MOVE_MS = 1_000;
+
+  private TickHandler() {}
+
+  static void handle(Transaction tx) {
+    for (QuotaState quota : List.copyOf(tx.state().quotas())) {
+      expireLeases(tx, quota);
+      Aimd.restoreDue(tx, quota);
+      Drain.run(tx, quota);
+      departures(tx, quota);
+      if (reviewDueMs(quota, tx.previousNowMs()) <= tx.nowMs()) {
+        reviewEtas(tx, quota);
+      }
+    }
+  }
+
+  /** When the next tick of a quota is due, seen from the time of the last command. */
+  static long dueMs(QuotaState quota, long nowMs) {
+    long due = Math.min(quota.nextExpiryMs(), quota.restoreDueMs());
+    if (quota.order().size() > 0) {
+      due = Math.min(due, quota.removed() ? nowMs : quota.nextWaiterDeadlineMs());
+      due = Math.min(due, Drain.headDueMs(quota, nowMs));
+      due = Math.min(due, reviewDueMs(quota, nowMs));
+    }
+    return due;
+  }
+
+  private static long reviewDueMs(QuotaState quota, long fromMs) {
+    return quota.order().size() == 0
+        ? Long.MAX_VALUE
+        : (Math.floorDiv(fromMs, REVIEW_MS) + 1) * REVIEW_MS;
+  }
+
+  private static void expireLeases(Transaction tx, QuotaState quota) {
+    while (quota.nextExpiryMs() <= tx.nowMs() && tx.hasRoom()) {
+      Lease lease = quota.nextToExpire();
+      tx.emit(
+          new LeaseExpired(
+              quota.id(), lease.request().requestId(), lease.request().agentId(), lease.leaseId()));
+    }
+  }
+
+  private static void departures(Transaction tx, QuotaState quota) {
+    while (quota.nextWaiterDeadlineMs() <= tx.nowMs() && tx.hasRoom()) {
+      Departures.atDeadline(tx, quota, tx.state().waiter(quota.nextWaiterAtDeadline()));
+    }
+    while (quota.removed() && quota.order().size() > 0 && tx.hasRoom()) {
+      Departures.quotaRemoved(tx, quota, quota.order().head());
+    }
+  }
+
+  private static void reviewEtas(Transaction tx, QuotaState quota) {
+    List<EtaRevised> revised = new ArrayList<>();
+    int[] count = {0};
+    Amounts[] ahead = {Amounts.NONE};
+    quota
+        .order()
+        .forEach(
+            waiter -> {
+              Ahead before = new Ahead(count[0], ahead[0]);
+              if (waiter.toldAtMs() != null && tx.nowMs() - waiter.toldAtMs() >= REVIEW_MS) {
+                long etaMs = Eta.waitMs(quota, before, waiter.estimate(), tx.nowMs());
+                if (moved(waiter, etaMs, tx.nowMs())) {
+                  revised.add(revision(quota, waiter, before.count() + 1, etaMs));
+                }
+              }
+              count[0]++;
+              ahead[0] = ahead[0].plus(waiter.estimate());
+              return revised.size() < MAX_REVISIONS;
+            });
+    revised.forEach(tx::emit);
+  }
+
+  /**
+   * Whether the time of the grant moved by more than a quarter of the wait that was told. Who waits
+   * for a concurrency slot alone was told 0, and still is.
+   */
+  private static boolean moved(Waiter waiter, long etaMs, long nowMs) {
+    long toldGrantMs = waiter.toldAtMs() + waiter.toldEtaMs();
+    long difference = Math.abs(Amounts.saturatedSubtract(nowMs + etaMs, toldGrantMs));
+    boolean stillNow = etaMs == 0 && waiter.toldEtaMs() == 0;
+    return !stillNow && difference > waiter.toldEtaMs() / 4 && difference >= SMALLEST_MOVE_MS;
+  }
+
+  private static EtaRevised revision(QuotaState quota, Waiter waiter, int position, long etaMs) {
+    return new EtaRevised(
+        quota.id(),
+        waiter.request().requestId(),
+        waiter.request().agentId(),
+        position,
+        etaMs,
+        null,
+        waiter.request().correlation());
+  }
+}

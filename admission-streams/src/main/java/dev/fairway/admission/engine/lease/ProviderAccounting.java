@@ -1,0 +1,43 @@
+package dev.fairway.admission.engine.lease;
+
+import java.util.Map;
+
+/**
+ * What of a usage counts against a provider's quota. One rule for all providers is wrong for some
+ * of them, so it is a table; the agent side only parses.
+ *
+ * @param cacheReadsCount whether tokens read from the prompt cache count as input
+ * @param cacheWritesCount whether tokens written to it do
+ * @param refusalCostsRequest whether a call answered 429 counts as a request
+ */
+public record ProviderAccounting(
+    boolean cacheReadsCount, boolean cacheWritesCount, boolean refusalCostsRequest) {
+
+  private static final ProviderAccounting CACHE_WRITES = new ProviderAccounting(false, true, true);
+  private static final ProviderAccounting ALL_INPUT = new ProviderAccounting(true, true, true);
+  private static final ProviderAccounting FRESH_ONLY = new ProviderAccounting(false, false, true);
+
+  private static final Map<String, ProviderAccounting> BY_PROVIDER =
+      Map.of(
+          "anthropic", CACHE_WRITES,
+          "bedrock", CACHE_WRITES,
+          "groq", FRESH_ONLY,
+          "openai", ALL_INPUT,
+          "azure", ALL_INPUT,
+          "gemini", ALL_INPUT,
+          "mistral", ALL_INPUT,
+          "openrouter", ALL_INPUT,
+          "cerebras", ALL_INPUT);
+
+  /**
+   * The provider's row; an unknown one counts what was written to the cache and not what was read.
+   */
+  public static ProviderAccounting of(String provider) {
+    return BY_PROVIDER.getOrDefault(provider, CACHE_WRITES);
+  }
+
+  /** Input tokens that count. */
+  public long countedInput(long uncached, long cacheRead, long cacheWrite) {
+    return uncached + (cacheReadsCount ? cacheRead : 0) + (cacheWritesCount ? cacheWrite : 0);
+  }
+}

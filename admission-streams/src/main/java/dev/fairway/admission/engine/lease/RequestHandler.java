@@ -1,0 +1,355 @@
+package dev.fairway.admission.engine.lease;
+
+import dev.fairway.admission.engine.Event.Decision;
+import dev.fairway.admission.engine.Event.DecisionRepeated;
+import dev.fairway.admission.engine.Event.HoldReason;
+import dev.fairway.admission.engine.Event.LeaseEnqueued;
+import dev.fairway.admission.engine.Event.LeaseGranted;
+import dev.fairway.admission.engine.Event.LeaseQueued;
+import dev.fairway.admission.engine.Event.LeaseRejected;
+import dev.fairway.admission.engine.Event.RequestIgnored;
+import dev.fairway.admission.engine.LeaseRequest;
+import dev.fairway.admission.engine.QuotaDefinition.State;
+import dev.fairway.admission.engine.RejectReason;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
+import dev.fairway.admission.engine.queue.Drain;
+import dev.fairway.admission.engine.queue.Eta;
+import dev.fairway.admission.engine.queue.Tags;
+import dev.fairway.admission.engine.state.KeyState;
+import dev.fairway.admission.engine.state.Lease;
+import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.Row.Ending;
+import dev.fairway.admission.engine.state.Row.RememberedRow;
+import dev.fairway.admission.engine.state.Transaction;
+import dev.fairway.admission.engine.state.Waiter;
+
+/**
+ * Answers a lease request: GRANT, QUEUED or REJECT. A grant out of hand and one out of the queue
+ * are the same code: push, then drain.
+ */
+public final class RequestHandler {
+  /** How long after its retry time a rejected request's tag is kept. */
+  private static final long KEPT_TAG_MS = 60_000;
+
+  private final Transaction tx;
+  private final LeaseRequest request;
+  private final long appendedAtMs;
+  private final String contentHash;
+
+  /**
+   * A request whose ids are sound.
+   *
+   * @param appendedAtMs broker's append time
+   */
+  public RequestHandler(Transaction tx, LeaseRequest request, long appendedAtMs) {
+    this.tx = tx;
+    this.request = request;
+    this.appendedAtMs = appendedAtMs;
+    this.contentHash = Identity.contentOf(request);
+  }
+
+  /** Rejects a request that breaks a rule; nothing is remembered of it. */
+  public void invalid(String violation) {
+    tell(RejectReason.INVALID, violation, null);
+  }
+
+  /** Decides. */
+  public void handle() {
+    if (!repeat() && !stale()) {
+      QuotaState quota = tx.state().quota(request.quotaId());
+      if (quota == null || quota.removed()) {
+        tell(
+            RejectReason.UNKNOWN_QUOTA,
+            "Expected a quota that is defined, but there is no '"
+                + request.quotaId()
+                + "'; define it, or correct the request",
+            null);
+      } else if (!refused(quota)) {
+        admit(quota);
+      }
+    }
+  }
+
+  // ---- the same request again
+
+  private boolean repeat() {
+    KeyState state = tx.state();
+    String identity = Identity.ofRequest(request.agentId(), request.requestId());
+    Waiter waiter = state.waiter(identity);
+    if (waiter != null) {
+      return repeated(waiter.contentHash(), queued(waiter));
+    }
+    String leaseId = state.openLeaseOf(identity);
+    if (leaseId != null) {
+      Lease lease = openLease(state, leaseId);
+      return repeated(lease.contentHash(), granted(lease));
+    }
+    RememberedRow past = state.remembered(identity);
+    if (past == null) {
+      return false;
+    }
+    if (past.ending() == Ending.CANCELLED) {
+      tx.emit(new RequestIgnored(request.quotaId(), request.requestId(), request.agentId()));
+      return true;
+    }
+    return repeated(past.contentHash(), ended(past));
+  }
+
+  private boolean repeated(String knownContent, Decision current) {
+    if (knownContent != null && !knownContent.equals(contentHash)) {
+      tell(
+          RejectReason.INVALID,
+          "Expected the same content under request id '"
+              + request.requestId()
+              + "' as before, but it differs; a new call needs a new id",
+          null);
+    } else {
+      tx.emit(new DecisionRepeated(current));
+    }
+    return true;
+  }
+
+  private static Lease openLease(KeyState state, String leaseId) {
+    for (QuotaState quota : state.quotas()) {
+      Lease lease = quota.lease(leaseId);
+      if (lease != null) {
+        return lease;
+      }
+    }
+    throw new IllegalStateException("Expected lease " + leaseId + " in a quota of its key");
+  }
+
+  private LeaseQueued queued(Waiter waiter) {
+    QuotaState quota = tx.state().quota(waiter.request().quotaId());
+    Ahead ahead = quota.order().ahead(waiter.finishTag(), waiter.arrival());
+    return new LeaseQueued(
+        quota.id(),
+        waiter.request().requestId(),
+        waiter.request().agentId(),
+        ahead.count() + 1,
+        Eta.waitMs(quota, ahead, waiter.estimate(), tx.nowMs()),
+        null,
+        request.correlation());
+  }
+
+  private LeaseGranted granted(Lease lease) {
+    QuotaState quota = tx.state().quota(lease.request().quotaId());
+    return new LeaseGranted(
+        quota.id(),
+        lease.request().requestId(),
+        lease.request().agentId(),
+        lease.leaseId(),
+        lease.attempt(),
+        lease.charged(),
+        lease.coldCache(),
+        lease.grantedAtMs(),
+        lease.expiresAtMs(),
+        quota.virtualTime(),
+        request.correlation());
+  }
+
+  private LeaseRejected ended(RememberedRow past) {
+    RejectReason reason = past.reason();
+    if (past.ending() == Ending.EXPIRED) {
+      reason = RejectReason.LEASE_EXPIRED;
+    } else if (past.ending() != Ending.REJECTED) {
+      reason = RejectReason.ALREADY_SETTLED;
+    }
+    return rejection(
+        reason,
+        "This request was answered before and is over; a new call needs a new id",
+        past.retryAtMs(),
+        null,
+        null);
+  }
+
+  // ---- refusals that need no place in the queue
+
+  private boolean stale() {
+    if (tx.nowMs() - appendedAtMs <= KeyState.REMEMBER_MS) {
+      return false;
+    }
+    tell(
+        RejectReason.STALE,
+        "Expected a request at most "
+            + KeyState.REMEMBER_MS
+            + " ms old, but it was appended "
+            + (tx.nowMs() - appendedAtMs)
+            + " ms ago; ask again with a new id",
+        null);
+    return true;
+  }
+
+  private boolean refused(QuotaState quota) {
+    if (quota.definition().state() == State.DRAINING) {
+      reject(RejectReason.QUOTA_DRAINING, "The quota is draining and takes no new requests", null);
+      return true;
+    }
+    Integer callsPerTask = quota.policy().callsPerTask();
+    if (callsPerTask != null
+        && request.taskId() != null
+        && tx.state().callsOf(request.taskId()) >= callsPerTask) {
+      reject(
+          RejectReason.BUDGET_SPENT,
+          "Task '" + request.taskId() + "' has made its " + callsPerTask + " calls",
+          null);
+      return true;
+    }
+    HoldReason hold = quota.holdReason(tx.nowMs());
+    if (hold == HoldReason.QUOTA_EXHAUSTED || hold == HoldReason.BILLING) {
+      reject(
+          RejectReason.QUOTA_EXHAUSTED,
+          "The provider refuses this key ("
+              + hold
+              + (quota.holdUntilMs() == null ? "); an operator has to clear the quota" : ")"),
+          quota.holdUntilMs());
+      return true;
+    }
+    return false;
+  }
+
+  // ---- into the queue, and out of it if nobody is ahead
+
+  private void admit(QuotaState quota) {
+    boolean cold = Charges.coldCache(request, tx.nowMs());
+    Amounts charge = Charges.estimated(request, quota.policy(), cold);
+    Dimension never = Drain.neverFits(quota, charge);
+    if (never != null) {
+      reject(RejectReason.NEVER_FITS, Drain.neverFitsDetail(quota, never, charge), null);
+      return;
+    }
+    Waiter waiter = waiter(quota, charge, cold);
+    if (waiter.deadlineMs() < tx.nowMs()) {
+      reject(
+          RejectReason.DEADLINE_PASSED,
+          "The deadline passed " + (tx.nowMs() - waiter.deadlineMs()) + " ms ago",
+          null);
+      return;
+    }
+    Ahead ahead = quota.order().ahead(waiter.finishTag(), waiter.arrival());
+    boolean goesNow =
+        ahead.count() == 0
+            && Drain.mayGrant(quota, tx.nowMs())
+            && Drain.fits(quota, charge, tx.nowMs());
+    if (goesNow || !rejectedFromQueue(quota, waiter, ahead)) {
+      push(quota, waiter);
+    }
+  }
+
+  private Waiter waiter(QuotaState quota, Amounts charge, boolean cold) {
+    int weight = Tags.weightMilli(request, quota.policy().roles());
+    long cost = Charges.estimatedCost(request, quota.policy(), cold);
+    long startTag = startTag(quota);
+    Long deadline = request.deadlineMs();
+    return new Waiter(
+        request,
+        contentHash,
+        appendedAtMs,
+        1,
+        quota.nextArrival(),
+        tx.nowMs(),
+        deadline != null
+            ? deadline
+            : Math.min(appendedAtMs, tx.nowMs()) + 2 * Eta.effectiveMaxWaitMs(quota, charge),
+        charge,
+        cost,
+        weight,
+        startTag,
+        Tags.finish(startTag, cost, weight),
+        null,
+        null);
+  }
+
+  /** Who comes back after a REJECT starts where it would have started then. */
+  private long startTag(QuotaState quota) {
+    if (request.retryOf() != null) {
+      RememberedRow past =
+          tx.state().remembered(Identity.ofRequest(request.agentId(), request.retryOf()));
+      boolean kept =
+          past != null
+              && past.keptTag() != null
+              && past.quotaId().equals(quota.id())
+              && past.retryAtMs() != null
+              && tx.nowMs() <= past.retryAtMs() + KEPT_TAG_MS;
+      if (kept) {
+        return past.keptTag();
+      }
+    }
+    return quota.startTag(request.agentId());
+  }
+
+  private boolean rejectedFromQueue(QuotaState quota, Waiter waiter, Ahead ahead) {
+    long eta = Eta.waitMs(quota, ahead, waiter.estimate(), tx.nowMs());
+    Long retryAtMs = tx.nowMs() + eta;
+    int longest = quota.policy().queueMax();
+    int longestOfAgent = quota.policy().queueMaxPerAgent();
+    if (quota.order().size() >= longest) {
+      reject(
+          RejectReason.QUEUE_FULL,
+          "The quota's queue is full (" + longest + ")",
+          retryAtMs,
+          waiter);
+      return true;
+    }
+    if (quota.waitingOf(request.agentId()) >= longestOfAgent) {
+      reject(
+          RejectReason.QUEUE_FULL,
+          "The agent has its " + longestOfAgent + " requests in the queue",
+          retryAtMs,
+          waiter);
+      return true;
+    }
+    long longestWait = Eta.effectiveMaxWaitMs(quota, waiter.estimate());
+    if (eta > longestWait) {
+      reject(
+          RejectReason.QUEUE_WAIT_TOO_LONG,
+          "The wait would be " + eta + " ms, the longest promised is " + longestWait + " ms",
+          retryAtMs,
+          waiter);
+      return true;
+    }
+    return false;
+  }
+
+  private void push(QuotaState quota, Waiter waiter) {
+    tx.emit(new LeaseEnqueued(waiter));
+    Drain.run(tx, quota);
+    String identity = Identity.ofRequest(request.agentId(), request.requestId());
+    Waiter waiting = tx.state().waiter(identity);
+    if (waiting != null) {
+      tx.emit(queued(waiting));
+    }
+  }
+
+  // ---- rejections
+
+  /** Told and remembered: the same request again gets the same answer. */
+  private void reject(RejectReason reason, String detail, Long retryAtMs) {
+    tx.emit(rejection(reason, detail, retryAtMs, null, contentHash));
+  }
+
+  private void reject(RejectReason reason, String detail, Long retryAtMs, Waiter waiter) {
+    tx.emit(rejection(reason, detail, retryAtMs, waiter.startTag(), contentHash));
+  }
+
+  /** Told and not remembered. */
+  private void tell(RejectReason reason, String detail, Long retryAtMs) {
+    tx.emit(rejection(reason, detail, retryAtMs, null, null));
+  }
+
+  private LeaseRejected rejection(
+      RejectReason reason, String detail, Long retryAtMs, Long keptTag, String content) {
+    return new LeaseRejected(
+        request.quotaId(),
+        request.requestId(),
+        request.agentId(),
+        reason,
+        detail,
+        retryAtMs,
+        keptTag,
+        content,
+        request.correlation());
+  }
+}

@@ -1,0 +1,465 @@
+package dev.fairway.admission.engine.lease;
+
+import dev.fairway.admission.engine.Event.DuplicateIgnored;
+import dev.fairway.admission.engine.Event.HoldReason;
+import dev.fairway.admission.engine.Event.LeaseCancelled;
+import dev.fairway.admission.engine.Event.LeaseEnqueued;
+import dev.fairway.admission.engine.Event.LeaseQueued;
+import dev.fairway.admission.engine.Event.LeaseRejected;
+import dev.fairway.admission.engine.Event.LeaseRenewed;
+import dev.fairway.admission.engine.Event.LeaseSettled;
+import dev.fairway.admission.engine.Event.QuotaHeld;
+import dev.fairway.admission.engine.Event.SettlementIgnored;
+import dev.fairway.admission.engine.Event.UnleasedCharged;
+import dev.fairway.admission.engine.InvalidCommandException;
+import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.RejectReason;
+import dev.fairway.admission.engine.Settlement;
+import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.Settlement.Usage;
+import dev.fairway.admission.engine.Signal.Kind;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.margin.Aimd;
+import dev.fairway.admission.engine.margin.HeaderResync;
+import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
+import dev.fairway.admission.engine.queue.Drain;
+import dev.fairway.admission.engine.queue.Eta;
+import dev.fairway.admission.engine.queue.Tags;
+import dev.fairway.admission.engine.state.KeyState;
+import dev.fairway.admission.engine.state.Lease;
+import dev.fairway.admission.engine.state.Lease.Status;
+import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.Row.Ending;
+import dev.fairway.admission.engine.state.Row.RememberedRow;
+import dev.fairway.admission.engine.state.Transaction;
+import dev.fairway.admission.engine.state.Waiter;
+
+/**
+ * Settles, renews and cancels: each lease changes each bucket once, net, whatever comes how often.
+ */
+public final class SettlementHandler {
+  private static final long FIRST_PAUSE_MS = 1_000;
+  private static final long LONGEST_PAUSE_MS = 30_000;
+  private static final int MAX_DOUBLINGS = 10;
+
+  private final Transaction tx;
+  private final Settlement settlement;
+  private final long appendedAtMs;
+
+  /** A settlement whose ids are sound; {@code appendedAtMs} is the broker's append time. */
+  public SettlementHandler(Transaction tx, Settlement settlement, long appendedAtMs) {
+    this.tx = tx;
+    this.settlement = settlement;
+    this.appendedAtMs = appendedAtMs;
+  }
+
+  /**
+   * Throws if the settlement breaks a rule.
+   *
+   * @throws InvalidCommandException with what is wrong
+   */
+  public static void check(Settlement settlement) {
+    String violation = SettlementRules.violation(settlement);
+    if (violation != null) {
+      throw new InvalidCommandException(violation);
+    }
+  }
+
+  /** Handles it. */
+  public void handle() {
+    QuotaState quota = tx.state().quota(settlement.quotaId());
+    if (quota == null) {
+      ignore("UNKNOWN_QUOTA");
+    } else if (settlement.outcome() == Outcome.UNLEASED) {
+      unleased(quota);
+    } else if (settlement.outcome() == Outcome.CANCELLED) {
+      cancel(quota);
+    } else {
+      byLease(quota);
+    }
+  }
+
+  private void byLease(QuotaState quota) {
+    Lease lease = quota.lease(settlement.leaseId());
+    if (lease == null) {
+      unknownLease();
+    } else if (!lease.request().agentId().equals(settlement.agentId())) {
+      ignore("NOT_AUTHORISED");
+    } else if (lease.status() == Status.SETTLED) {
+      duplicate(lease.request().requestId());
+    } else if (lease.status() == Status.EXPIRED) {
+      late(quota, lease);
+    } else if (settlement.outcome() == Outcome.IN_PROGRESS) {
+      renew(quota, lease);
+    } else {
+      settle(quota, lease, false);
+    }
+  }
+
+  private void unknownLease() {
+    RememberedRow past = tx.state().rememberedByLease(settlement.leaseId());
+    if (past != null && past.ending() == Ending.SETTLED) {
+      duplicate(settlement.requestId());
+    } else {
+      ignore(past != null ? "LEASE_EXPIRED" : "UNKNOWN_LEASE");
+    }
+  }
+
+  private void late(QuotaState quota, Lease lease) {
+    boolean inWindow =
+        tx.nowMs() - lease.endedAtMs() <= quota.policy().lateSettlementWindowMs()
+            && quota.policy().lateSettlementWindowMs() > 0;
+    if (inWindow && settlement.outcome() != Outcome.IN_PROGRESS) {
+      settle(quota, lease, true);
+    } else {
+      ignore("LEASE_EXPIRED");
+    }
+  }
+
+  // ---- a lease lives on
+
+  private void renew(QuotaState quota, Lease lease) {
+    Usage usage = settlement.usage();
+    Amounts adjusted = Amounts.NONE;
+    boolean inputKnown = lease.inputKnown();
+    if (!inputKnown && usage != null && usage.inputTokens() != null) {
+      inputKnown = true;
+      long input = countedInput(quota.policy(), usage);
+      Amounts actual = Charges.of(quota.policy(), input, Charges.outputEstimate(lease.request()));
+      adjusted = adjustment(quota, lease, actual);
+    }
+    tx.emit(
+        new LeaseRenewed(
+            quota.id(),
+            lease.request().requestId(),
+            lease.request().agentId(),
+            lease.leaseId(),
+            adjusted,
+            inputKnown,
+            Math.max(lease.expiresAtMs(), tx.nowMs() + quota.policy().leaseTtlMs()),
+            SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs())));
+    resync(quota, lease.leaseId());
+    Drain.run(tx, quota);
+  }
+
+  // ---- a lease ends
+
+  private void settle(QuotaState quota, Lease lease, boolean late) {
+    Amounts actual = actual(quota.policy(), lease);
+    Kind kind = SettlementRules.kind(settlement);
+    tx.emit(
+        new LeaseSettled(
+            quota.id(),
+            lease.request().requestId(),
+            lease.request().agentId(),
+            lease.leaseId(),
+            settlement.outcome(),
+            actual,
+            adjustment(quota, lease, actual),
+            tagShift(quota.policy(), lease, actual),
+            late,
+            SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs())));
+    if (settlement.outcome() == Outcome.RATE_LIMITED && kind == Kind.RATE_LIMITED) {
+      Aimd.rateLimited(tx, quota, lease);
+    }
+    resync(quota, lease.leaseId());
+    hold(quota, kind);
+    if (settlement.outcome() == Outcome.RATE_LIMITED && settlement.requeue()) {
+      requeue(quota, lease);
+    }
+    Drain.run(tx, quota);
+    tellRequeued(quota, lease);
+  }
+
+  /** What counts against the quota, as far as it is known; what is not known stays as charged. */
+  private Amounts actual(QuotaPolicy policy, Lease lease) {
+    Outcome outcome = settlement.outcome();
+    if (outcome == Outcome.NOT_SENT) {
+      return zero(lease.charged());
+    }
+    if (outcome == Outcome.RATE_LIMITED) {
+      Amounts none = zero(lease.charged());
+      return policy.accounting().refusalCostsRequest() && none.has(Dimension.REQUESTS)
+          ? none.with(Dimension.REQUESTS, lease.charged().get(Dimension.REQUESTS))
+          : none;
+    }
+    Usage usage = settlement.usage();
+    boolean refused = outcome == Outcome.OVERLOADED;
+    long outputHeld = Charges.outputEstimate(lease.request());
+    long inputHeld = inputHeld(policy, lease, outputHeld);
+    long input = refused && !lease.inputKnown() ? 0 : inputHeld;
+    long output = refused ? 0 : outputHeld;
+    if (usage != null && usage.inputTokens() != null) {
+      input = countedInput(policy, usage);
+    }
+    if (usage != null && usage.outputTokens() != null) {
+      output = usage.outputTokens();
+    }
+    return only(lease.charged(), Charges.of(policy, input, output));
+  }
+
+  private static long inputHeld(QuotaPolicy policy, Lease lease, long outputHeld) {
+    if (lease.charged().has(Dimension.INPUT_TOKENS)) {
+      return lease.charged().get(Dimension.INPUT_TOKENS);
+    }
+    if (lease.charged().has(Dimension.TOKENS)) {
+      return lease.charged().get(Dimension.TOKENS) - outputHeld;
+    }
+    return Charges.inputEstimate(lease.request(), policy, lease.coldCache());
+  }
+
+  private static long countedInput(QuotaPolicy policy, Usage usage) {
+    return policy
+        .accounting()
+        .countedInput(
+            usage.inputTokens(), orZero(usage.cacheReadTokens()), orZero(usage.cacheWriteTokens()));
+  }
+
+  private static long orZero(Long tokens) {
+    return tokens == null ? 0 : tokens;
+  }
+
+  private static Amounts zero(Amounts like) {
+    Amounts zero = Amounts.NONE;
+    for (Dimension d : Dimension.values()) {
+      zero = like.has(d) ? zero.with(d, 0) : zero;
+    }
+    return zero;
+  }
+
+  /** Only what the lease was charged for: a dimension limited since then owes it nothing. */
+  private static Amounts only(Amounts charged, Amounts actual) {
+    Amounts kept = Amounts.NONE;
+    for (Dimension d : Dimension.values()) {
+      if (charged.has(d)) {
+        kept = kept.with(d, actual.has(d) ? actual.get(d) : charged.get(d));
+      }
+    }
+    return kept;
+  }
+
+  /**
+   * What moves the buckets: charged less actual, positive for a refund. Nothing where the
+   * provider's own number, that the balance follows, has the call in it already. A slot is freed,
+   * not refunded.
+   */
+  private static Amounts adjustment(QuotaState quota, Lease lease, Amounts actual) {
+    Amounts adjustment = Amounts.NONE;
+    for (Dimension d : Dimension.values()) {
+      if (d.refills() && lease.charged().has(d) && actual.has(d)) {
+        long difference = Amounts.saturatedSubtract(lease.charged().get(d), actual.get(d));
+        adjustment = adjustment.with(d, quota.absorbed(d, lease) ? 0 : difference);
+      }
+    }
+    return adjustment;
+  }
+
+  /** Under-estimating must not pay: the flow's tag follows what the call really cost. */
+  private long tagShift(QuotaPolicy policy, Lease lease, Amounts actual) {
+    boolean notUsed =
+        settlement.outcome() == Outcome.NOT_SENT || settlement.outcome() == Outcome.RATE_LIMITED;
+    long cost = notUsed ? 0 : actualCost(policy, lease, actual);
+    return Tags.length(cost, lease.weightMilli()) - Tags.length(lease.cost(), lease.weightMilli());
+  }
+
+  private long actualCost(QuotaPolicy policy, Lease lease, Amounts actual) {
+    Usage usage = settlement.usage();
+    if (usage == null || usage.inputTokens() == null) {
+      return lease.cost();
+    }
+    long output =
+        usage.outputTokens() != null
+            ? usage.outputTokens()
+            : Charges.outputEstimate(lease.request());
+    return Charges.cost(policy, actual, countedInput(policy, usage), output);
+  }
+
+  // ---- what the provider said
+
+  private void resync(QuotaState quota, String leaseId) {
+    if (settlement.signal() != null) {
+      new HeaderResync(
+              tx, quota, quota.lease(leaseId), SettlementRules.readable(settlement.signal()))
+          .apply();
+    }
+  }
+
+  private void hold(QuotaState quota, Kind kind) {
+    if (settlement.outcome() == Outcome.SUCCEEDED || settlement.outcome() == Outcome.NOT_SENT) {
+      return; // Providers send retry-after with successes too; it means nothing there.
+    }
+    Long waitMs = SettlementRules.waitMs(settlement.signal());
+    if (kind == Kind.BILLING) {
+      tx.emit(new QuotaHeld(quota.id(), HoldReason.BILLING, null));
+    } else if (kind == Kind.QUOTA_EXHAUSTED || kind == Kind.DAILY_QUOTA) {
+      Long untilMs = waitMs == null ? null : (Long) (tx.nowMs() + waitMs);
+      holdLonger(quota, HoldReason.QUOTA_EXHAUSTED, untilMs);
+    } else if (kind == Kind.OVERLOADED || settlement.outcome() == Outcome.OVERLOADED) {
+      long pause =
+          Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(quota.overloads(), MAX_DOUBLINGS));
+      long wait = waitMs == null ? pause : Math.max(pause, waitMs);
+      holdFor(quota, HoldReason.OVERLOADED, wait);
+    } else if (kind == Kind.RATE_LIMITED && waitMs != null && waitMs > 0) {
+      holdFor(quota, HoldReason.RATE_LIMITED, waitMs);
+    }
+  }
+
+  /** A wait longer than any that is promised is not waited for in the queue. */
+  private void holdFor(QuotaState quota, HoldReason reason, long waitMs) {
+    boolean tooLong = waitMs > quota.policy().maxQueueWaitMs();
+    holdLonger(quota, tooLong ? HoldReason.QUOTA_EXHAUSTED : reason, tx.nowMs() + waitMs);
+  }
+
+  /** Holds only ever grow: a shorter wait named later does not end a longer one. */
+  private void holdLonger(QuotaState quota, HoldReason reason, Long untilMs) {
+    boolean held = quota.holdReason(tx.nowMs()) != null;
+    boolean longer =
+        !held
+            || (quota.holdUntilMs() != null && (untilMs == null || untilMs > quota.holdUntilMs()));
+    if (longer) {
+      tx.emit(new QuotaHeld(quota.id(), reason, untilMs));
+    }
+  }
+
+  // ---- the same call again
+
+  private void requeue(QuotaState quota, Lease lease) {
+    Integer callsPerTask = quota.policy().callsPerTask();
+    String task = lease.request().taskId();
+    if (callsPerTask != null && task != null && tx.state().callsOf(task) >= callsPerTask) {
+      tx.emit(
+          new LeaseRejected(
+              quota.id(),
+              lease.request().requestId(),
+              lease.request().agentId(),
+              RejectReason.BUDGET_SPENT,
+              "Task '" + task + "' has made its " + callsPerTask + " calls",
+              null,
+              null,
+              lease.contentHash(),
+              lease.request().correlation()));
+      return;
+    }
+    boolean cold = Charges.coldCache(lease.request(), tx.nowMs());
+    Amounts charge = Charges.estimated(lease.request(), quota.policy(), cold);
+    tx.emit(
+        new LeaseEnqueued(
+            new Waiter(
+                lease.request(),
+                lease.contentHash(),
+                lease.appendedAtMs(),
+                lease.attempt() + 1,
+                quota.nextArrival(),
+                tx.nowMs(),
+                lease.deadlineMs(),
+                charge,
+                lease.cost(),
+                lease.weightMilli(),
+                lease.startTag(),
+                Tags.finish(lease.startTag(), lease.cost(), lease.weightMilli()),
+                null,
+                null)));
+  }
+
+  private void tellRequeued(QuotaState quota, Lease lease) {
+    String identity = Identity.ofRequest(lease.request().agentId(), lease.request().requestId());
+    Waiter waiter = tx.state().waiter(identity);
+    if (settlement.requeue() && waiter != null) {
+      Ahead ahead = quota.order().ahead(waiter.finishTag(), waiter.arrival());
+      tx.emit(
+          new LeaseQueued(
+              quota.id(),
+              waiter.request().requestId(),
+              waiter.request().agentId(),
+              ahead.count() + 1,
+              Eta.waitMs(quota, ahead, waiter.estimate(), tx.nowMs()),
+              null,
+              waiter.request().correlation()));
+    }
+  }
+
+  // ---- without a lease
+
+  private void cancel(QuotaState quota) {
+    String identity = Identity.ofRequest(settlement.agentId(), settlement.requestId());
+    Waiter waiter = tx.state().waiter(identity);
+    String leaseId = tx.state().openLeaseOf(identity);
+    if (waiter != null && waiter.request().quotaId().equals(quota.id())) {
+      tx.emit(cancelled(quota, true));
+      Drain.run(tx, quota);
+    } else if (leaseId != null && quota.lease(leaseId) != null) {
+      // The grant overtook the cancel: whoever gives up before reading it has not sent.
+      new SettlementHandler(tx, notSent(leaseId), appendedAtMs).handle();
+    } else if (waiter != null || leaseId != null || tx.state().remembered(identity) != null) {
+      duplicate(settlement.requestId());
+    } else {
+      tx.emit(cancelled(quota, false));
+    }
+  }
+
+  private LeaseCancelled cancelled(QuotaState quota, boolean wasWaiting) {
+    return new LeaseCancelled(quota.id(), settlement.requestId(), settlement.agentId(), wasWaiting);
+  }
+
+  private Settlement notSent(String leaseId) {
+    return new Settlement(
+        leaseId,
+        settlement.requestId(),
+        settlement.agentId(),
+        settlement.quotaId(),
+        Outcome.NOT_SENT,
+        null,
+        false,
+        null);
+  }
+
+  private void unleased(QuotaState quota) {
+    String identity = Identity.ofRequest(settlement.agentId(), settlement.requestId());
+    KeyState state = tx.state();
+    boolean known =
+        state.waiter(identity) != null
+            || state.openLeaseOf(identity) != null
+            || state.remembered(identity) != null;
+    if (known) {
+      duplicate(settlement.requestId());
+    } else if (tx.nowMs() - appendedAtMs > KeyState.REMEMBER_MS) {
+      ignore("STALE");
+    } else {
+      Usage usage = settlement.usage();
+      boolean inputKnown = usage != null && usage.inputTokens() != null;
+      long input =
+          inputKnown ? countedInput(quota.policy(), usage) : quota.policy().defaultEstimate();
+      long output = usage == null ? 0 : orZero(usage.outputTokens());
+      Amounts charge = Charges.of(quota.policy(), input, output);
+      tx.emit(
+          new UnleasedCharged(
+              quota.id(), settlement.requestId(), settlement.agentId(), withoutSlot(charge)));
+    }
+  }
+
+  /** A call that is over holds no slot. */
+  private static Amounts withoutSlot(Amounts charge) {
+    return charge.has(Dimension.CONCURRENT_REQUESTS)
+        ? charge.with(Dimension.CONCURRENT_REQUESTS, 0)
+        : charge;
+  }
+
+  // ---- what changes nothing
+
+  private void duplicate(String requestId) {
+    tx.emit(
+        new DuplicateIgnored(
+            settlement.quotaId(), requestId, settlement.agentId(), settlement.leaseId()));
+  }
+
+  private void ignore(String reason) {
+    tx.emit(
+        new SettlementIgnored(
+            settlement.quotaId(),
+            settlement.requestId(),
+            settlement.agentId(),
+            settlement.leaseId(),
+            reason));
+  }
+}

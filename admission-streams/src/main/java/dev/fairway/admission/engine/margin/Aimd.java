@@ -1,0 +1,40 @@
+package dev.fairway.admission.engine.margin;
+
+import dev.fairway.admission.engine.Event.MarginCut;
+import dev.fairway.admission.engine.Event.MarginRestored;
+import dev.fairway.admission.engine.state.Lease;
+import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.Transaction;
+
+/**
+ * The margin falls at once and recovers slowly: additive increase, and a decrease by a step, for it
+ * is the distance to a limit that is known and not a rate to be found.
+ */
+public final class Aimd {
+
+  private Aimd() {}
+
+  /**
+   * A 429 on a granted lease. One episode cuts once: leases granted before the last cut were
+   * granted at the old margin and say nothing of the new one. SEED cuts on every 429.
+   */
+  public static void rateLimited(Transaction tx, QuotaState quota, Lease lease) {
+    Long lastCut = quota.lastCutAtMs();
+    boolean sameEpisode = lastCut != null && lease.grantedAtMs() <= lastCut;
+    if (quota.policy().cutEvery429() || !sameEpisode) {
+      int from = quota.marginBp();
+      int to = Math.max(quota.policy().marginFloorBp(), from - quota.policy().marginCutBp());
+      tx.emit(new MarginCut(quota.id(), from, to));
+    }
+  }
+
+  /** Gives back one step for each clean interval that is over. */
+  public static void restoreDue(Transaction tx, QuotaState quota) {
+    while (quota.restoreDueMs() <= tx.nowMs() && tx.hasRoom()) {
+      int from = quota.marginBp();
+      int start = quota.policy().marginStartBp();
+      int to = Math.min(start, from + Math.max(1, quota.policy().marginCreepBp()));
+      tx.emit(new MarginRestored(quota.id(), from, to));
+    }
+  }
+}

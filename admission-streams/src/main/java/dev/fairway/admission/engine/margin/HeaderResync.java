@@ -1,0 +1,140 @@
+package dev.fairway.admission.engine.margin;
+
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.BucketsResynced;
+import dev.fairway.admission.engine.Event.LimitLearned;
+import dev.fairway.admission.engine.Signal;
+import dev.fairway.admission.engine.Signal.Reading;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.state.Lease;
+import dev.fairway.admission.engine.state.Lease.Status;
+import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.Transaction;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Sets balances by the provider's own numbers. Nobody knows when a call reached the provider, so
+ * its level is known as an interval only: calls sent clearly after the one that brought the signal
+ * are not in its number yet, calls sent about the same time may or may not be. The balance is moved
+ * into that interval and no further.
+ */
+public final class HeaderResync {
+  /**
+   * How far two send times may lie apart and still have reached the provider the other way round.
+   */
+  static final long GUARD_MS = 120;
+
+  private static final Dimension[] READABLE = {
+    Dimension.REQUESTS, Dimension.INPUT_TOKENS, Dimension.OUTPUT_TOKENS, Dimension.TOKENS
+  };
+
+  private final Transaction tx;
+  private final QuotaState quota;
+  private final Lease own;
+  private final Signal signal;
+  private final long sentAtMs;
+
+  /** A signal that came with the settlement of that lease, after the settlement was applied. */
+  public HeaderResync(Transaction tx, QuotaState quota, Lease own, Signal signal) {
+    this.tx = tx;
+    this.quota = quota;
+    this.own = own;
+    this.signal = signal;
+    this.sentAtMs = own.sentAtMs();
+  }
+
+  /** Learns limits, then moves balances, as far as the signal says anything usable. */
+  public void apply() {
+    for (Dimension d : READABLE) {
+      Reading reading = signal.limits().get(d);
+      if (reading != null && quota.limits(d)) {
+        learnLimit(d, reading.limit());
+      }
+    }
+    Long newest = quota.lastSignalSentAtMs();
+    if (newest != null && sentAtMs < newest - GUARD_MS) {
+      return; // An older picture than the one applied already.
+    }
+    List<Event.Resync> moves = new ArrayList<>();
+    for (Dimension d : READABLE) {
+      Reading reading = signal.limits().get(d);
+      if (reading != null && quota.limits(d) && readable(reading)) {
+        moves.add(move(d, reading.remaining()));
+      }
+    }
+    if (!moves.isEmpty()) {
+      tx.emit(new BucketsResynced(quota.id(), own.leaseId(), sentAtMs, List.copyOf(moves)));
+    }
+  }
+
+  private void learnLimit(Dimension d, Long named) {
+    if (named == null || named < 1 || named > FixedPoint.MAX_AMOUNT) {
+      return;
+    }
+    long limit = Math.min(named, quota.policy().limits().get(d));
+    if (limit != quota.limit(d)) {
+      tx.emit(new LimitLearned(quota.id(), d, limit));
+    }
+  }
+
+  /** -1 and its kin mean unknown, and more remaining than the limit is not a reading. */
+  private static boolean readable(Reading r) {
+    return r.remaining() != null
+        && r.remaining() >= 0
+        && r.remaining() <= FixedPoint.MAX_AMOUNT
+        && (r.limit() == null || r.remaining() <= r.limit());
+  }
+
+  private Event.Resync move(Dimension d, long remaining) {
+    long refilled =
+        FixedPoint.refilledTokens(
+            FixedPoint.unitsPerMs(quota.limit(d), FixedPoint.ONE_BP), ageMs(), 0);
+    long provider = Math.min(quota.depth(d), Amounts.saturatedAdd(remaining, refilled));
+    Others others = new Others(d);
+    quota.forEachSentFrom(sentAtMs - GUARD_MS - quota.sendDelaySpreadMs(), others::add);
+    if (d == Dimension.OUTPUT_TOKENS) {
+      // Output counts as it is produced: what open calls still have to produce is in no header.
+      others.unseen = Amounts.saturatedAdd(others.unseen, quota.reserved().get(d));
+      if (own.status() == Status.SETTLED && ageMs() > 0) {
+        others.ambiguous = Amounts.saturatedAdd(others.ambiguous, own.charged().get(d));
+      }
+    }
+    long high = Amounts.saturatedSubtract(provider, others.unseen);
+    long low = Amounts.saturatedSubtract(high, others.ambiguous);
+    long before = quota.bucketAt(d, tx.nowMs()).balance();
+    long after = Math.min(quota.cap(d), Math.max(low, Math.min(before, high)));
+    return new Event.Resync(d, before, low, high, after);
+  }
+
+  private long ageMs() {
+    return signal.ageMs() == null ? 0 : signal.ageMs();
+  }
+
+  /** What other calls hold that the provider's number cannot, or may not, contain. */
+  private final class Others {
+    private final Dimension dimension;
+    private long unseen;
+    private long ambiguous;
+
+    Others(Dimension dimension) {
+      this.dimension = dimension;
+    }
+
+    void add(Lease x) {
+      boolean countedAsOpen = dimension == Dimension.OUTPUT_TOKENS && x.status() == Status.OPEN;
+      if (x.leaseId().equals(own.leaseId()) || countedAsOpen) {
+        return;
+      }
+      long guard = GUARD_MS + (x.sendKnown() ? 0 : x.sendGuardMs());
+      long charge = x.charged().get(dimension);
+      if (x.sentAtMs() > sentAtMs + guard) {
+        unseen = Amounts.saturatedAdd(unseen, charge);
+      } else if (x.sentAtMs() >= sentAtMs - guard) {
+        ambiguous = Amounts.saturatedAdd(ambiguous, charge);
+      }
+    }
+  }
+}

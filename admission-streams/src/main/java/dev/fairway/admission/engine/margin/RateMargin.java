@@ -1,0 +1,32 @@
+package dev.fairway.admission.engine.margin;
+
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.bucket.FixedPoint;
+
+/** RATE: refill and depth are scaled by the margin, and the whole balance is usable. */
+public final class RateMargin implements MarginMode {
+  /** The only instance needed. */
+  public static final RateMargin INSTANCE = new RateMargin();
+
+  private RateMargin() {}
+
+  @Override
+  public MarginModeName name() {
+    return MarginModeName.RATE;
+  }
+
+  @Override
+  public long unitsPerMs(long limitPerMinute, int marginBp) {
+    return FixedPoint.unitsPerMs(limitPerMinute, marginBp);
+  }
+
+  @Override
+  public long cap(long depth, int marginBp) {
+    return FixedPoint.mulDiv(depth, marginBp, FixedPoint.ONE_BP);
+  }
+
+  @Override
+  public long usable(long balance, long depth, int marginBp) {
+    return balance;
+  }
+}

@@ -1,0 +1,57 @@
+package dev.fairway.admission.engine.queue;
+
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
+import dev.fairway.admission.engine.state.QuotaState;
+
+/**
+ * When a request will be granted if nobody else comes: the slowest bucket decides, for grants go
+ * out in order and each takes from all buckets. A concurrency slot adds nothing, nobody knows when
+ * a call ends.
+ */
+public final class Eta {
+  /** Longer waits are told as this one. */
+  private static final long LONGEST_MS = 366L * 24 * 3_600_000;
+
+  private Eta() {}
+
+  /** Milliseconds until a request with that charge is granted, behind those ahead; 0 for now. */
+  public static long waitMs(QuotaState quota, Ahead ahead, Amounts charge, long atMs) {
+    long wait = holdMs(quota, atMs);
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      if (d.refills() && quota.limits(d)) {
+        long needed = Amounts.saturatedAdd(ahead.estimates().get(d), need(quota, d, charge));
+        wait = Math.max(wait, quota.msUntil(d, needed, atMs));
+      }
+    }
+    return Math.min(wait, LONGEST_MS);
+  }
+
+  /** Usable balance at which a charge fits: an oversize one fits a full bucket and leaves debt. */
+  public static long need(QuotaState quota, Dimension d, Amounts charge) {
+    return Math.min(charge.get(d), quota.cap(d));
+  }
+
+  /** The longer of the quota's promise and twice the time in which this charge refills. */
+  public static long effectiveMaxWaitMs(QuotaState quota, Amounts charge) {
+    long longest = quota.policy().maxQueueWaitMs();
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      if (d.refills() && quota.limits(d)) {
+        long refillMs = FixedPoint.msUntil(quota.unitsPerMs(d), charge.get(d), 0);
+        longest = Math.max(longest, Amounts.saturatedAdd(refillMs, refillMs));
+      }
+    }
+    return Math.min(longest, LONGEST_MS);
+  }
+
+  private static long holdMs(QuotaState quota, long atMs) {
+    if (quota.holdReason(atMs) == null) {
+      return 0;
+    }
+    return quota.holdUntilMs() == null ? LONGEST_MS : quota.holdUntilMs() - atMs;
+  }
+}

@@ -1,0 +1,60 @@
+package dev.fairway.admission.engine.state;
+
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+
+/**
+ * Changes to the buckets of a quota. Refill comes first: it belongs to the time before the change.
+ */
+final class Buckets {
+
+  private Buckets() {}
+
+  /** Refills every bucket up to the time of the command, at the rates in force until now. */
+  static void refill(KeyState key, QuotaState quota) {
+    key.touched.add(quota.id());
+    for (int i = 0; i < Dimension.count(); i++) {
+      if (quota.buckets[i] != null) {
+        quota.buckets[i] = quota.bucketAt(Dimension.of(i), key.nowMs);
+      }
+    }
+    quota.refilledAtMs = key.nowMs;
+  }
+
+  static void charge(QuotaState quota, Amounts amounts) {
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      if (quota.buckets[i] != null && amounts.has(d)) {
+        quota.buckets[i] = quota.buckets[i].charge(amounts.get(d));
+      }
+    }
+  }
+
+  /** Positive amounts are refunds and stop at the cap, negative ones are charges. */
+  static void adjust(QuotaState quota, Amounts amounts) {
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      if (quota.buckets[i] != null && amounts.has(d)) {
+        quota.buckets[i] = quota.buckets[i].adjust(amounts.get(d), quota.cap(d));
+      }
+    }
+  }
+
+  /** Gives a concurrency slot back, if the lease took one. */
+  static void freeSlot(QuotaState quota, Amounts charged) {
+    int i = Dimension.CONCURRENT_REQUESTS.ordinal();
+    if (quota.buckets[i] != null) {
+      quota.buckets[i] = quota.buckets[i].charge(-charged.get(Dimension.CONCURRENT_REQUESTS));
+    }
+  }
+
+  /** Clips what refills to its cap, after the cap came down. */
+  static void clipAll(QuotaState quota) {
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      if (quota.buckets[i] != null && d.refills()) {
+        quota.buckets[i] = quota.buckets[i].clipTo(quota.cap(d));
+      }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+package dev.fairway.admission.engine.state;
+
+import dev.fairway.admission.engine.Event.QuotaDefined;
+import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.bucket.Bucket;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Charges;
+import dev.fairway.admission.engine.queue.Tags;
+import dev.fairway.admission.engine.state.Row.DefinitionRow;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a definition, new or changed, means for the state of its quota. */
+final class DefinitionApplier {
+
+  private DefinitionApplier() {}
+
+  static void define(KeyState key, QuotaDefined e) {
+    if (e.salt() != null) {
+      key.salt = e.salt();
+    }
+    QuotaState quota = key.quotas.get(e.quotaId());
+    if (quota == null) {
+      quota = new QuotaState();
+      key.quotas.put(e.quotaId(), quota);
+      start(key, quota, e.definition());
+    } else {
+      change(key, quota, e.definition());
+    }
+    key.touched.add(quota.id());
+    key.changes.put(new DefinitionRow(e.definition()));
+  }
+
+  private static void start(KeyState key, QuotaState quota, QuotaDefinition definition) {
+    quota.definition = definition;
+    quota.policy = QuotaPolicy.of(definition);
+    quota.marginBp = quota.policy.marginStartBp();
+    quota.refilledAtMs = key.nowMs;
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      if (quota.limits(d)) {
+        quota.buckets[i] = Bucket.at(levelOrFull(quota, d));
+      }
+    }
+  }
+
+  private static void change(KeyState key, QuotaState quota, QuotaDefinition definition) {
+    Buckets.refill(key, quota);
+    QuotaDefinition before = quota.definition;
+    QuotaPolicy policyBefore = quota.policy;
+    quota.definition = definition;
+    quota.policy = QuotaPolicy.of(definition);
+    quota.removed = false;
+    changeMargin(quota, policyBefore);
+    boolean levelGiven = definition.level() != null && !definition.level().equals(before.level());
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      if (policyBefore.limits().get(d) != quota.policy.limits().get(d)) {
+        quota.learnedLimits[i] = null;
+      }
+      quota.buckets[i] = changed(quota, policyBefore, d, quota.buckets[i], levelGiven);
+    }
+    LeaseApplier.rescheduleSweeps(quota);
+    reorderWaiting(key, quota);
+  }
+
+  private static void changeMargin(QuotaState quota, QuotaPolicy before) {
+    boolean untouched = quota.marginBp == before.marginStartBp();
+    int start = quota.policy.marginStartBp();
+    quota.marginBp =
+        untouched ? start : Math.max(quota.policy.marginFloorBp(), Math.min(start, quota.marginBp));
+    if (quota.marginBp == start) {
+      quota.restoreFromMs = null;
+    }
+  }
+
+  private static Bucket changed(
+      QuotaState quota, QuotaPolicy before, Dimension d, Bucket bucket, boolean levelGiven) {
+    if (!quota.limits(d)) {
+      return null;
+    }
+    if (bucket == null || (levelGiven && quota.definition.level().has(d))) {
+      return Bucket.at(levelOrFull(quota, d));
+    }
+    if (!d.refills()) {
+      return bucket.charge(before.limits().get(d) - quota.limit(d));
+    }
+    return bucket.clipTo(quota.cap(d));
+  }
+
+  private static long levelOrFull(QuotaState quota, Dimension d) {
+    Long level = quota.definition.level() == null ? null : quota.definition.level().orNull(d);
+    return level != null ? level : quota.cap(d);
+  }
+
+  /**
+   * Weights and limited dimensions may have changed: each waiter's finish tag follows from its
+   * start.
+   */
+  private static void reorderWaiting(KeyState key, QuotaState quota) {
+    List<Waiter> waiting = new ArrayList<>();
+    quota.order.forEach(waiting::add);
+    for (Waiter w : waiting) {
+      boolean cold = Charges.coldCache(w.request(), w.enqueuedAtMs());
+      int weight = Tags.weightMilli(w.request(), quota.policy.roles());
+      long cost = Charges.estimatedCost(w.request(), quota.policy, cold);
+      Waiter again =
+          new Waiter(
+              w.request(),
+              w.contentHash(),
+              w.appendedAtMs(),
+              w.attempt(),
+              w.arrival(),
+              w.enqueuedAtMs(),
+              w.deadlineMs(),
+              Charges.estimated(w.request(), quota.policy, cold),
+              cost,
+              weight,
+              w.startTag(),
+              Tags.finish(w.startTag(), cost, weight),
+              w.toldAtMs(),
+              w.toldEtaMs());
+      if (!again.equals(w)) {
+        LeaseApplier.reorder(key, quota, w, again);
+      }
+    }
+  }
+}

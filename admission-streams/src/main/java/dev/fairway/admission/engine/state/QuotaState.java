@@ -1,0 +1,260 @@
+package dev.fairway.admission.engine.state;
+
+import dev.fairway.admission.engine.Event.HoldReason;
+import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Bucket;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.margin.MarginMode;
+import dev.fairway.admission.engine.margin.RateMargin;
+import dev.fairway.admission.engine.queue.AdmissionOrder;
+import dev.fairway.admission.engine.queue.FairQueue;
+import dev.fairway.admission.engine.state.DueIndex.Due;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * State of one quota. Everybody may read it; only this package changes it, and of this package only
+ * {@link Applier} and {@link RowLoader} do.
+ */
+public final class QuotaState {
+  final Bucket[] buckets = new Bucket[Dimension.count()];
+  final Long[] learnedLimits = new Long[Dimension.count()];
+  final Long[] absorbedBeforeMs = new Long[Dimension.count()];
+  final FairQueue order = new FairQueue();
+  final Map<String, Integer> waitingPerAgent = new HashMap<>();
+  final Flows flows = new Flows();
+  final Map<String, Lease> leases = new HashMap<>();
+  final DueIndex expiries = new DueIndex();
+  final DueIndex sweeps = new DueIndex();
+  final DueIndex sent = new DueIndex();
+  final DueIndex deadlines = new DueIndex();
+  final DueIndex arrivalTimes = new DueIndex();
+
+  QuotaDefinition definition;
+  QuotaPolicy policy;
+  boolean removed;
+  long refilledAtMs;
+  int marginBp;
+  Long lastCutAtMs;
+  Long restoreFromMs;
+  Long holdUntilMs;
+  HoldReason holdReason;
+  int overloads;
+  long virtualTime;
+  long arrivals;
+  long sendDelayMeanUs;
+  long sendDelayMaxMs;
+  Long lastSignalSentAtMs;
+  Amounts reserved = Amounts.NONE;
+  int open;
+
+  QuotaState() {}
+
+  public String id() {
+    return definition.id();
+  }
+
+  public QuotaDefinition definition() {
+    return definition;
+  }
+
+  public QuotaPolicy policy() {
+    return policy;
+  }
+
+  /** Whether it was removed and only lives on for who still waits or holds a lease. */
+  public boolean removed() {
+    return removed;
+  }
+
+  public int marginBp() {
+    return marginBp;
+  }
+
+  /** Margin mode in force. */
+  public MarginMode marginMode() {
+    return RateMargin.INSTANCE;
+  }
+
+  /** Time of the last cut, or null. */
+  public Long lastCutAtMs() {
+    return lastCutAtMs;
+  }
+
+  /** When the margin recovers by one step, or {@link Long#MAX_VALUE}. */
+  public long restoreDueMs() {
+    return restoreFromMs == null ? Long.MAX_VALUE : restoreFromMs + policy.cleanIntervalMs();
+  }
+
+  /** Why nothing is granted at that time, or null. */
+  public HoldReason holdReason(long atMs) {
+    return holdReason != null && (holdUntilMs == null || holdUntilMs > atMs) ? holdReason : null;
+  }
+
+  /** End of the hold, null for one that waits for an operator; ask {@link #holdReason} first. */
+  public Long holdUntilMs() {
+    return holdUntilMs;
+  }
+
+  /** OVERLOADED answers since the last success. */
+  public int overloads() {
+    return overloads;
+  }
+
+  public long virtualTime() {
+    return virtualTime;
+  }
+
+  /** Arrival number that the next request gets. */
+  public long nextArrival() {
+    return arrivals;
+  }
+
+  /** Mean time from grant to send, milliseconds. */
+  public long sendDelayMeanMs() {
+    return sendDelayMeanUs / 1000;
+  }
+
+  /** How far a send may lie from the mean, milliseconds. */
+  public long sendDelaySpreadMs() {
+    return Math.max(0, sendDelayMaxMs - sendDelayMeanMs());
+  }
+
+  /** Send time of the newest signal applied, or null. */
+  public Long lastSignalSentAtMs() {
+    return lastSignalSentAtMs;
+  }
+
+  public boolean limits(Dimension d) {
+    return policy.limits().has(d);
+  }
+
+  /** Limit in force: the operator's, or a lower one that the provider named. */
+  public long limit(Dimension d) {
+    Long learned = learnedLimits[d.ordinal()];
+    long configured = policy.limits().get(d);
+    return learned == null ? configured : Math.min(learned, configured);
+  }
+
+  public long depth(Dimension d) {
+    return policy.depth(d, limit(d));
+  }
+
+  /** Highest balance that refill and refund reach. */
+  public long cap(Dimension d) {
+    return d.refills() ? marginMode().cap(depth(d), marginBp) : depth(d);
+  }
+
+  /** Largest charge that can ever fit: above it a request is rejected for good. */
+  public long largest(Dimension d) {
+    return Math.max(limit(d), depth(d));
+  }
+
+  public long unitsPerMs(Dimension d) {
+    return marginMode().unitsPerMs(limit(d), marginBp);
+  }
+
+  /** The bucket with its refill up to that time. */
+  public Bucket bucketAt(Dimension d, long atMs) {
+    Bucket bucket = buckets[d.ordinal()];
+    return d.refills() ? bucket.refill(unitsPerMs(d), atMs - refilledAtMs, cap(d)) : bucket;
+  }
+
+  /** Usable balance at that time. */
+  public long usable(Dimension d, long atMs) {
+    long balance = bucketAt(d, atMs).balance();
+    return d.refills() ? marginMode().usable(balance, depth(d), marginBp) : balance;
+  }
+
+  /**
+   * Whether a call is in the provider's own number already, so that its settlement moves the
+   * balance no further. Never for output: that counts as it is produced, after the number was told.
+   */
+  public boolean absorbed(Dimension d, Lease lease) {
+    Long before = absorbedBeforeMs[d.ordinal()];
+    if (before == null || d == Dimension.OUTPUT_TOKENS) {
+      return false;
+    }
+    return lease.sendKnown()
+        ? lease.sentAtMs() <= before
+        : lease.sentAtMs() + lease.sendGuardMs() < before;
+  }
+
+  public AdmissionOrder order() {
+    return order;
+  }
+
+  public int waitingOf(String agentId) {
+    return waitingPerAgent.getOrDefault(agentId, 0);
+  }
+
+  /** Where the agent's next request starts. */
+  public long startTag(String agentId) {
+    Long tag = flows.tag(agentId);
+    return tag == null ? virtualTime : Math.max(virtualTime, tag);
+  }
+
+  /** The lease, in whatever status, or null if unknown or forgotten. */
+  public Lease lease(String leaseId) {
+    return leases.get(leaseId);
+  }
+
+  /** Leases not yet forgotten, in no order. */
+  public Collection<Lease> leases() {
+    return leases.values();
+  }
+
+  public int openLeases() {
+    return open;
+  }
+
+  /** Sum of what open leases hold. */
+  public Amounts reserved() {
+    return reserved;
+  }
+
+  /** When the next lease expires, or {@link Long#MAX_VALUE}. */
+  public long nextExpiryMs() {
+    return expiries.firstMs();
+  }
+
+  /** The lease that expires next; there must be one. */
+  public Lease nextToExpire() {
+    return leases.get(expiries.firstName());
+  }
+
+  /** When the next waiter's deadline passes, or {@link Long#MAX_VALUE}. */
+  public long nextWaiterDeadlineMs() {
+    return deadlines.firstMs();
+  }
+
+  /** Request identity of the waiter whose deadline is next; there must be one. */
+  public String nextWaiterAtDeadline() {
+    return deadlines.firstName();
+  }
+
+  /** When the longest waiting request was enqueued, or null. */
+  public Long oldestEnqueuedAtMs() {
+    return arrivalTimes.size() == 0 ? null : arrivalTimes.firstMs();
+  }
+
+  /** Visits leases granted or settled lately that were sent, or are thought so, from then on. */
+  public void forEachSentFrom(long atMs, Consumer<Lease> visitor) {
+    for (Due due : sent.from(atMs)) {
+      visitor.accept(leases.get(due.name()));
+    }
+  }
+
+  /** Milliseconds from that time until the bucket holds that much; 0 if it does. */
+  public long msUntil(Dimension d, long amount, long atMs) {
+    Bucket bucket = bucketAt(d, atMs);
+    long usable = marginMode().usable(bucket.balance(), depth(d), marginBp);
+    return FixedPoint.msUntil(
+        unitsPerMs(d), Amounts.saturatedSubtract(amount, usable), bucket.remainder());
+  }
+}

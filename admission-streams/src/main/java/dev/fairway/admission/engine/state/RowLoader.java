@@ -1,0 +1,167 @@
+package dev.fairway.admission.engine.state;
+
+import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.bucket.Bucket;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Row.BalanceRow;
+import dev.fairway.admission.engine.state.Row.BucketRow;
+import dev.fairway.admission.engine.state.Row.DefinitionRow;
+import dev.fairway.admission.engine.state.Row.FlowRow;
+import dev.fairway.admission.engine.state.Row.KeyRow;
+import dev.fairway.admission.engine.state.Row.LeaseRow;
+import dev.fairway.admission.engine.state.Row.RememberedRow;
+import dev.fairway.admission.engine.state.Row.RowId;
+import dev.fairway.admission.engine.state.Row.TaskRow;
+import dev.fairway.admission.engine.state.Row.WaiterRow;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** State of a key to rows and back; what indexes hold is derived again. */
+public final class RowLoader {
+  private static final Comparator<Row> ORDER =
+      Comparator.comparing(
+          Row::id,
+          Comparator.comparing(RowId::kind)
+              .thenComparing(RowId::quotaId)
+              .thenComparing(RowId::name));
+
+  private RowLoader() {}
+
+  /** All rows of a key, ordered by kind, quota and name. */
+  public static List<Row> rows(KeyState key) {
+    List<Row> rows = new ArrayList<>();
+    rows.add(key.keyRow());
+    for (QuotaState quota : key.quotas.values()) {
+      rows.add(new DefinitionRow(quota.definition));
+      rows.add(balanceRow(quota));
+      quota.flows.all().forEach((agent, tag) -> rows.add(new FlowRow(quota.id(), agent, tag)));
+      quota.leases.values().forEach(lease -> rows.add(new LeaseRow(lease)));
+    }
+    key.waiters.values().forEach(waiter -> rows.add(new WaiterRow(waiter)));
+    rows.addAll(key.tasks.values());
+    rows.addAll(key.remembered.values());
+    rows.sort(ORDER);
+    return rows;
+  }
+
+  /**
+   * The state that those rows hold.
+   *
+   * @throws IllegalArgumentException if they are not the whole state of that key
+   */
+  public static KeyState load(String key, List<Row> rows) {
+    List<Row> ordered = new ArrayList<>(rows);
+    ordered.sort(ORDER);
+    if (ordered.isEmpty()
+        || !(ordered.get(0) instanceof KeyRow first)
+        || !first.key().equals(key)) {
+      throw new IllegalArgumentException(
+          "Expected the rows of key "
+              + key
+              + " with its key row, but found "
+              + rows.size()
+              + " rows without it");
+    }
+    KeyState state = new KeyState(key);
+    for (Row row : ordered) {
+      load(state, row);
+    }
+    return state;
+  }
+
+  private static void load(KeyState state, Row row) {
+    if (row instanceof KeyRow r) {
+      state.sequence = r.sequence();
+      state.nowMs = r.nowMs();
+      state.epoch = r.epoch();
+      state.salt = r.salt();
+    } else if (row instanceof DefinitionRow r) {
+      QuotaState quota = new QuotaState();
+      quota.definition = r.definition();
+      quota.policy = QuotaPolicy.of(r.definition());
+      state.quotas.put(quota.id(), quota);
+    } else if (row instanceof BalanceRow r) {
+      loadBalance(quotaOf(state, row), r);
+    } else if (row instanceof TaskRow r) {
+      state.indexTask(r);
+    } else if (row instanceof RememberedRow r) {
+      state.indexRemembered(r);
+    } else if (row instanceof FlowRow r) {
+      quotaOf(state, row).flows.set(r.agentId(), r.finishTag(), Long.MIN_VALUE);
+    } else if (row instanceof LeaseRow r) {
+      LeaseApplier.indexLease(state, quotaOf(state, row), r.lease());
+    } else if (row instanceof WaiterRow r) {
+      LeaseApplier.indexWaiter(
+          state, quotaOf(state, row), r.waiter(), KeyState.identityOf(r.waiter()));
+    }
+  }
+
+  private static QuotaState quotaOf(KeyState state, Row row) {
+    QuotaState quota = state.quotas.get(row.id().quotaId());
+    if (quota == null) {
+      throw new IllegalArgumentException(
+          "Expected a definition row of quota "
+              + row.id().quotaId()
+              + " beside "
+              + row.id()
+              + ", but found none");
+    }
+    return quota;
+  }
+
+  static BalanceRow balanceRow(QuotaState quota) {
+    List<BucketRow> buckets = new ArrayList<>();
+    for (int i = 0; i < Dimension.count(); i++) {
+      Bucket bucket = quota.buckets[i];
+      if (bucket != null) {
+        buckets.add(
+            new BucketRow(
+                Dimension.of(i),
+                bucket.balance(),
+                bucket.remainder(),
+                quota.learnedLimits[i],
+                quota.absorbedBeforeMs[i],
+                bucket.clipped()));
+      }
+    }
+    return new BalanceRow(
+        quota.id(),
+        quota.removed,
+        List.copyOf(buckets),
+        quota.refilledAtMs,
+        quota.marginBp,
+        quota.lastCutAtMs,
+        quota.restoreFromMs,
+        quota.holdUntilMs,
+        quota.holdReason,
+        quota.overloads,
+        quota.virtualTime,
+        quota.arrivals,
+        quota.sendDelayMeanUs,
+        quota.sendDelayMaxMs,
+        quota.lastSignalSentAtMs);
+  }
+
+  private static void loadBalance(QuotaState quota, BalanceRow r) {
+    for (BucketRow b : r.buckets()) {
+      int i = b.dimension().ordinal();
+      quota.buckets[i] = new Bucket(b.balance(), b.remainder(), b.clipped());
+      quota.learnedLimits[i] = b.learnedLimit();
+      quota.absorbedBeforeMs[i] = b.absorbedBeforeMs();
+    }
+    quota.removed = r.removed();
+    quota.refilledAtMs = r.refilledAtMs();
+    quota.marginBp = r.marginBp();
+    quota.lastCutAtMs = r.lastCutAtMs();
+    quota.restoreFromMs = r.restoreFromMs();
+    quota.holdUntilMs = r.holdUntilMs();
+    quota.holdReason = r.holdReason();
+    quota.overloads = r.overloads();
+    quota.virtualTime = r.virtualTime();
+    quota.arrivals = r.arrivals();
+    quota.sendDelayMeanUs = r.sendDelayMeanUs();
+    quota.sendDelayMaxMs = r.sendDelayMaxMs();
+    quota.lastSignalSentAtMs = r.lastSignalSentAtMs();
+  }
+}
