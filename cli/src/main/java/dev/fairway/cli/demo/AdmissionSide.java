@@ -18,6 +18,14 @@ interface AdmissionSide extends AutoCloseable {
     AdmissionSide start(FleetPlan plan, FleetLimits limits) throws Exception;
   }
 
+  /**
+   * Defines the quota, at the moment when the provider opens: a bucket that is defined earlier
+   * refills earlier than the provider's.
+   *
+   * @return when the quota holds
+   */
+  void open();
+
   /** Where an agent asks. */
   Admission admissionOf(AgentPlan agent);
 

@@ -52,7 +52,7 @@ final class Demo {
   private record Finished(RunSummary summary, List<AgentLog> logs) {}
 
   private interface Starter {
-    FleetRun start(URI provider);
+    FleetRun prepare(URI provider);
   }
 
   private FleetPlan plan() throws IOException {
@@ -62,7 +62,7 @@ final class Demo {
     }
     List<TraceReader.Row> rows = TraceReader.read(trace);
     FleetPlan plan = FleetPlan.fromTrace(options.seed(), options.agents(), options.seconds(), rows);
-    if (plan.rowsUsed() > rows.size()) {
+    if (plan.turns() > rows.size()) {
       table.say(
           "the trace has "
               + rows.size()
@@ -76,6 +76,7 @@ final class Demo {
         "without admission",
         plan,
         limits,
+        () -> {},
         provider -> FleetRun.withoutAdmission(plan, provider, options.backoff(), options.seed()));
   }
 
@@ -85,22 +86,31 @@ final class Demo {
         "with admission",
         plan,
         limits,
+        side::open,
         provider -> FleetRun.withAdmission(plan, provider, side::admissionOf));
   }
 
-  private Finished run(String name, FleetPlan plan, FleetLimits limits, Starter starter)
+  private Finished run(
+      String name, FleetPlan plan, FleetLimits limits, Runnable opened, Starter starter)
       throws Exception {
     table.heading(name);
     try (ProviderEmulator provider =
         ProviderEmulator.start(0, limits.limits(), plan.speed(), Ledger.inMemory())) {
-      FleetRun run = starter.start(provider.uri());
+      FleetRun run = starter.prepare(provider.uri());
+      opened.run();
+      double openingTokens = provider.inputLevel();
+      run.start();
       try {
         run.await(() -> table.show(run, provider));
       } finally {
         run.stop();
       }
       return new Finished(
-          RunSummary.of(run, provider.ledger().entries(), limits.limits(), plan.seconds()),
+          RunSummary.of(
+              run,
+              provider.ledger().entries(),
+              limits.capacity(openingTokens, plan.seconds()),
+              plan.seconds()),
           run.logs());
     }
   }

@@ -81,6 +81,7 @@ record DemoReport(
     return List.of(
         row("429s in 1000 calls", true, run -> decimal(run.refusalsPerThousand())),
         row("tasks finished", true, run -> whole(run.tasksFinished())),
+        row("pull requests merged", true, run -> whole(run.prsMerged())),
         row("tokens wasted on re-plans", true, run -> whole(run.wastedTokens())),
         row("turns finished", false, run -> whole(run.turnsFinished())),
         row("calls", false, run -> whole(run.calls())),

@@ -26,6 +26,14 @@ record FleetLimits(ProviderLimits limits, double demandVsLimit) {
   /** How much room the limits that don't bind have, over what the fleet wants. */
   private static final double ROOM = 1.5;
 
+  /**
+   * Input tokens that the limit can give in a run: its level at the start and its refill. It never
+   * overflows meanwhile, or the fleet would not want more than it can get.
+   */
+  double capacity(double openingTokens, double seconds) {
+    return openingTokens + limits.inputTokens().perMinute() / 60.0 * seconds;
+  }
+
   /** Limits under which the fleet wants {@code ratio} times what it can get. */
   static FleetLimits of(FleetPlan plan, double ratio) {
     Demand demand = plan.demand();

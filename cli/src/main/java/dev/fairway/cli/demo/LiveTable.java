@@ -15,7 +15,7 @@ final class LiveTable {
   private static final String HEADING =
       String.format(
           Locale.ROOT,
-          "%6s %7s %7s %6s %6s | %5s %6s %7s %6s | %14s",
+          "%6s %7s %7s %6s %6s | %5s %6s %7s %6s %6s | %14s",
           "second",
           "calls",
           "429s",
@@ -25,6 +25,7 @@ final class LiveTable {
           "call",
           "re-plan",
           "tools",
+          "idle",
           "provider level");
 
   private final Consumer<String> lines;
@@ -54,7 +55,7 @@ final class LiveTable {
     say(
         String.format(
             Locale.ROOT,
-            "%6.0f %7d %7d %6d %6d | %5d %6d %7d %6d | %,14.0f",
+            "%6.0f %7d %7d %6d %6d | %5d %6d %7d %6d %6d | %,14.0f",
             run.elapsedSeconds(),
             counts.calls(),
             counts.refusals(),
@@ -64,6 +65,7 @@ final class LiveTable {
             doing.getOrDefault(Activity.CALL, 0),
             doing.getOrDefault(Activity.RE_PLAN, 0),
             doing.getOrDefault(Activity.TOOLS, 0),
+            doing.getOrDefault(Activity.IDLE, 0),
             provider.inputLevel()));
   }
 }

@@ -3,10 +3,10 @@ package dev.fairway.cli.demo;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import dev.fairway.cli.demo.emulator.LedgerEntry;
-import dev.fairway.cli.demo.emulator.ProviderLimits;
 import dev.fairway.cli.demo.fleet.AgentLog;
 import dev.fairway.cli.demo.fleet.AgentLog.Counts;
 import dev.fairway.cli.demo.fleet.FleetRun;
+import dev.fairway.cli.demo.fleet.Stage;
 import java.util.List;
 
 /**
@@ -19,6 +19,7 @@ import java.util.List;
  * @param wastedTokens those of them that went into re-plans
  * @param turnsFinished turns whose model call succeeded
  * @param tasksFinished tasks whose last turn was finished
+ * @param prsMerged tasks of reviewers among them: each merges a pull request of its group
  * @param limitUsed input tokens charged within the run, over what the limit could give in it: its
  *     opening level and its refill
  * @param waitMs how long turns waited until the call that succeeded was sent, or until the run
@@ -31,6 +32,7 @@ import java.util.List;
   "wasted_tokens",
   "turns_finished",
   "tasks_finished",
+  "prs_merged",
   "limit_used",
   "wait_ms"
 })
@@ -41,14 +43,20 @@ record RunSummary(
     @JsonProperty("wasted_tokens") long wastedTokens,
     @JsonProperty("turns_finished") long turnsFinished,
     @JsonProperty("tasks_finished") long tasksFinished,
+    @JsonProperty("prs_merged") long prsMerged,
     @JsonProperty("limit_used") double limitUsed,
     @JsonProperty("wait_ms") Wait waitMs) {
 
   /** Quantiles of the waits, in milliseconds. */
   record Wait(long p50, long p95) {}
 
+  /**
+   * Sums up a run.
+   *
+   * @param capacityTokens what the binding limit could give in it
+   */
   static RunSummary of(
-      FleetRun run, List<LedgerEntry> ledger, ProviderLimits limits, double seconds) {
+      FleetRun run, List<LedgerEntry> ledger, double capacityTokens, double seconds) {
     Counts counts = run.counts();
     long endNs = (run.startedEpochMs() + Math.round(seconds * 1000)) * 1_000_000;
     long refused = 0;
@@ -78,7 +86,11 @@ record RunSummary(
         counts.wastedTokens(),
         counts.turns(),
         counts.tasks(),
-        Math.round(inputInTime / limits.inputTokens().capacity(seconds) * 10_000) / 10_000.0,
+        run.logs().stream()
+            .filter(log -> log.plan().stage() == Stage.REVIEW)
+            .mapToLong(log -> log.counts().tasks())
+            .sum(),
+        Math.round(inputInTime / capacityTokens * 10_000) / 10_000.0,
         new Wait(quantile(waits, 0.5), quantile(waits, 0.95)));
   }
 

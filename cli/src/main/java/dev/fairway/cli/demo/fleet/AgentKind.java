@@ -16,6 +16,9 @@ enum AgentKind {
     PLANNER, REFACTOR, REFACTOR, TEST_FIX, TEST_FIX, SMALL, SMALL, REVIEWER, LINT, LINT
   };
 
+  /** Agents of a group. */
+  static final int GROUP_SIZE = GROUP.length;
+
   private static final double OUTPUT_SIGMA = 0.8;
 
   private final String role;
@@ -64,6 +67,20 @@ enum AgentKind {
   /** The role under which it asks for admission. */
   String role() {
     return role;
+  }
+
+  /** Where it stands in its group's work. */
+  Stage stage() {
+    switch (this) {
+      case PLANNER:
+        return Stage.PLAN;
+      case REVIEWER:
+        return Stage.REVIEW;
+      case LINT:
+        return Stage.FREE;
+      default:
+        return Stage.WORK;
+    }
   }
 
   int turnsPerTask() {

@@ -19,7 +19,7 @@ public final class AgentLog {
   private long wastedTokens;
   private long turns;
   private long tasks;
-  private Activity now = Activity.WAIT;
+  private Activity now = Activity.IDLE;
 
   AgentLog(AgentPlan plan) {
     this.plan = plan;

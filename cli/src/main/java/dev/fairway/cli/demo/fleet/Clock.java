@@ -9,13 +9,17 @@ import java.util.concurrent.TimeUnit;
  * <p>Real time: what it schedules is the fleet, not the policy.
  */
 final class Clock {
-  private final long startedNanos;
+  private volatile long startedNanos = System.nanoTime();
   private final double endMs;
   private final CountDownLatch stopped = new CountDownLatch(1);
 
   Clock(double endMs) {
-    this.startedNanos = System.nanoTime();
     this.endMs = endMs;
+  }
+
+  /** Begins; what was measured before is void. */
+  void start() {
+    startedNanos = System.nanoTime();
   }
 
   double nowMs() {

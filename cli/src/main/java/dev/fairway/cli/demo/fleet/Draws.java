@@ -6,6 +6,9 @@ import java.util.SplittableRandom;
 final class Draws {
   private Draws() {}
 
+  private static final double TOOL_SIGMA = 0.04;
+  private static final double ESTIMATE_SIGMA = 0.05;
+
   /** A stream that depends on nothing but its arguments. */
   static SplittableRandom stream(long seed, String purpose, long a, long b) {
     long mixed = seed;
@@ -27,5 +30,15 @@ final class Draws {
   /** Lognormal of mean 1. */
   static double lognormal(SplittableRandom random, double sigma) {
     return Math.exp(sigma * gaussian(random) - sigma * sigma / 2);
+  }
+
+  /** What a tokenizer takes so many tokens for. */
+  static long estimate(SplittableRandom random, long tokens) {
+    return Math.max(1, Math.round(tokens * lognormal(random, ESTIMATE_SIGMA)));
+  }
+
+  /** Tool time in the fleet's fast world, around a mean at real speed. */
+  static double toolMs(SplittableRandom random, double realMeanMs) {
+    return realMeanMs / FleetPlan.SPEED_UP * lognormal(random, TOOL_SIGMA);
   }
 }

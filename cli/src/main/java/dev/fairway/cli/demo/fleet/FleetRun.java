@@ -20,9 +20,10 @@ public final class FleetRun {
   private static final long TICK_MS = 1_000;
 
   private final Clock clock;
-  private final long startedEpochMs;
+  private final Gates gates;
   private final List<AgentLog> logs = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
+  private volatile long startedEpochMs;
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
   private interface HarnessFactory {
@@ -30,8 +31,8 @@ public final class FleetRun {
   }
 
   private FleetRun(FleetPlan plan, HarnessFactory harnesses) {
-    this.startedEpochMs = System.currentTimeMillis();
     this.clock = new Clock(plan.seconds() * 1000);
+    this.gates = new Gates(plan.agents());
     for (AgentPlan agent : plan.agents()) {
       AgentLog log = new AgentLog(agent);
       Harness harness = harnesses.create(logs.size(), agent, log, clock);
@@ -40,11 +41,17 @@ public final class FleetRun {
       thread.setDaemon(true);
       threads.add(thread);
     }
+  }
+
+  /** Starts the agents. */
+  public void start() {
+    startedEpochMs = System.currentTimeMillis();
+    clock.start();
     threads.forEach(Thread::start);
   }
 
   /**
-   * Starts the fleet with nothing between it and the provider.
+   * A fleet with nothing between it and the provider.
    *
    * @param backoff what agents do after a 429
    * @param seed of the harness's own draws: jitter and re-plans
@@ -52,6 +59,7 @@ public final class FleetRun {
   public static FleetRun withoutAdmission(
       FleetPlan plan, URI provider, Backoff backoff, long seed) {
     ProviderClient client = new ProviderClient(provider);
+    client.warmUp();
     return new FleetRun(
         plan,
         (number, agent, log, clock) ->
@@ -60,13 +68,14 @@ public final class FleetRun {
   }
 
   /**
-   * Starts the fleet behind admission.
+   * A fleet behind admission.
    *
    * @param admissions each agent's own; stays open, the caller closes it after the run
    */
   public static FleetRun withAdmission(
       FleetPlan plan, URI provider, Function<AgentPlan, Admission> admissions) {
     ProviderClient client = new ProviderClient(provider);
+    client.warmUp();
     return new FleetRun(
         plan,
         (number, agent, log, clock) ->
@@ -78,17 +87,22 @@ public final class FleetRun {
       boolean goesOn = clock.waitUntil(plan.startMs());
       for (int i = 0; goesOn && i < plan.turns().size(); i++) {
         Turn turn = plan.turns().get(i);
-        goesOn = harness.call(turn);
-        if (goesOn) {
-          goesOn = useTools(turn, log);
+        if (turn.place().first()) {
+          log.doing(Activity.IDLE);
+          goesOn = gates.await(plan, turn.task(), clock);
+        }
+        goesOn = goesOn && harness.call(turn) && useTools(turn, log);
+        if (goesOn && turn.place().last()) {
+          log.taskFinished();
+          gates.done(plan, turn.task());
         }
       }
-      log.doing(Activity.TOOLS);
+      log.doing(Activity.IDLE);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (RuntimeException | Error e) {
       failure.compareAndSet(null, e);
-      clock.stop();
+      stop();
     }
   }
 
@@ -97,11 +111,6 @@ public final class FleetRun {
     log.doing(Activity.TOOLS);
     boolean goesOn = clock.waitUntil(fromMs + turn.toolMs());
     log.span(Activity.TOOLS, fromMs, clock.nowMs(), turn.index());
-    // A task is finished with its last turn's tools, even if the run is over by then to the
-    // millisecond.
-    if (turn.endsTask() && goesOn) {
-      log.taskFinished();
-    }
     return goesOn;
   }
 
@@ -139,6 +148,7 @@ public final class FleetRun {
   /** Ends the run before its time. */
   public void stop() {
     clock.stop();
+    gates.wake();
   }
 
   /** Seconds since the start. */

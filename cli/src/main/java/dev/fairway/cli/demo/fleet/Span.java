@@ -19,6 +19,8 @@ public record Span(Activity activity, double startMs, double endMs, int turn) {
     /** A model call of a re-plan: work that only a refusal made necessary. */
     RE_PLAN,
     /** Tools run. */
-    TOOLS
+    TOOLS,
+    /** Has nothing to do before others of its group are done; never a span. */
+    IDLE
   }
 }

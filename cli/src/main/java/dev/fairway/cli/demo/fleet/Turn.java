@@ -7,7 +7,7 @@ package dev.fairway.cli.demo.fleet;
  * @param role role under which it asks for admission
  * @param index number of the turn, from 0
  * @param task number of its task, from 0
- * @param endsTask whether its task is finished with it
+ * @param place where in its task it stands
  * @param inputTokens input of the model call
  * @param estimatedInputTokens what the agent takes it for before the call: its tokenizer is off by
  *     a few percent
@@ -20,12 +20,25 @@ public record Turn(
     String role,
     int index,
     int task,
-    boolean endsTask,
+    Place place,
     long inputTokens,
     long estimatedInputTokens,
     long outputTokens,
     long maxTokens,
     double toolMs) {
+
+  /**
+   * Where in its task a turn stands.
+   *
+   * @param first whether the task begins with it
+   * @param last whether the task is finished with it
+   */
+  public record Place(boolean first, boolean last) {
+
+    static Place of(int index, int turnsPerTask) {
+      return new Place(index % turnsPerTask == 0, index % turnsPerTask == turnsPerTask - 1);
+    }
+  }
 
   /** Id of the turn, unique in the fleet. */
   public String id() {
