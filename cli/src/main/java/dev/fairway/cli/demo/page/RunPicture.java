@@ -2,7 +2,6 @@ package dev.fairway.cli.demo.page;
 
 import dev.fairway.cli.demo.fleet.AgentLog;
 import dev.fairway.cli.demo.fleet.Span;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -28,6 +27,11 @@ final class RunPicture {
 
   private static final int ROW_HEIGHT_MAX = 18;
   private static final int ROW_HEIGHT_MIN = 4;
+  private static final int GROUP_GAP = 6;
+
+  /** 429s cover the upper part of a row only, so that what the agent did stays visible below. */
+  private static final double REFUSAL_SHARE = 0.5;
+
   private static final int LABELLED_ROW_HEIGHT_MIN = 10;
 
   private final List<AgentLog> logs;
@@ -53,14 +57,8 @@ final class RunPicture {
    *     compare
    */
   static String draw(String title, List<AgentLog> logs, double seconds, List<AgentLog> scaleOf) {
-    List<AgentLog> byKind =
-        logs.stream()
-            .sorted(
-                Comparator.comparing((AgentLog log) -> log.plan().kind())
-                    .thenComparing(log -> log.plan().agent()))
-            .toList();
     return new RunPicture(
-            byKind, seconds, peak(bins(scaleOf, seconds, 1000)), peak(bins(scaleOf, seconds, 100)))
+            logs, seconds, peak(bins(scaleOf, seconds, 1000)), peak(bins(scaleOf, seconds, 100)))
         .draw(title);
   }
 
@@ -69,7 +67,7 @@ final class RunPicture {
         Math.max(
             ROW_HEIGHT_MIN,
             Math.min(ROW_HEIGHT_MAX, ROWS_HEIGHT_WANTED / Math.max(1, logs.size())));
-    int rowsHeight = rowHeight * logs.size();
+    int rowsHeight = rowHeight * logs.size() + GROUP_GAP * lastGroup();
     int height = ROWS_TOP + rowsHeight + AXIS_HEIGHT;
     svg.append(
         String.format(
@@ -129,6 +127,8 @@ final class RunPicture {
     }
     if (path.length() > 0) {
       svg.append("<path class=\"refused\" d=\"").append(path).append("\"/>\n");
+    } else {
+      text("middle", (LEFT + WIDTH - RIGHT) / 2.0, top + height / 2.0 + 4, "none");
     }
     svg.append(
         String.format(
@@ -149,7 +149,7 @@ final class RunPicture {
     StringBuilder bands = new StringBuilder();
     for (int row = 0; row < logs.size(); row++) {
       AgentLog log = logs.get(row);
-      double top = ROWS_TOP + (double) row * rowHeight;
+      double top = ROWS_TOP + (double) row * rowHeight + GROUP_GAP * log.plan().group();
       double barHeight = rowHeight * 0.72;
       bands.append(box(LEFT, top, WIDTH - RIGHT - LEFT, barHeight));
       for (Span span : log.spans()) {
@@ -163,7 +163,7 @@ final class RunPicture {
       }
       for (double atMs : log.refusalsMs()) {
         if (atMs <= seconds * 1000) {
-          refusals.append(box(x(atMs) - 0.6, top - 0.5, 1.2, barHeight + 1));
+          refusals.append(box(x(atMs) - 0.6, top - 1, 1.2, barHeight * REFUSAL_SHARE + 1));
         }
       }
       if (rowHeight >= LABELLED_ROW_HEIGHT_MIN) {
@@ -181,6 +181,10 @@ final class RunPicture {
     if (refusals.length() > 0) {
       svg.append("<path class=\"refused\" d=\"").append(refusals).append("\"/>\n");
     }
+  }
+
+  private int lastGroup() {
+    return logs.stream().mapToInt(log -> log.plan().group()).max().orElse(0);
   }
 
   private static String suffix(AgentLog log) {
