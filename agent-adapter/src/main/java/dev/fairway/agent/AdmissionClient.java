@@ -3,8 +3,6 @@ package dev.fairway.agent;
 import dev.fairway.schemas.Outcome;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.consumer.Consumer;
@@ -21,9 +19,6 @@ import org.apache.kafka.common.TopicPartition;
  * appears with the first reply, and the client reads it from its beginning.
  */
 public final class AdmissionClient implements AutoCloseable {
-  /** How long grants on their way are waited for at the end, to be given back. */
-  private static final Duration CLOSE_GRACE = Duration.ofMillis(250);
-
   private final AdmissionClientConfig config;
   private final SchedulerTimers timers;
   private final KafkaOutbox outbox;
@@ -55,7 +50,7 @@ public final class AdmissionClient implements AutoCloseable {
             decoder,
             timers,
             counters,
-            calls::onDecision);
+            calls);
   }
 
   /**
@@ -83,8 +78,9 @@ public final class AdmissionClient implements AutoCloseable {
    * Asks for a lease. Never blocks.
    *
    * <p>An unanswered request is sent again, first after {@link AdmissionClientConfig#resendAfter},
-   * with the same id and content. A grant that is read only after it expired, because this process
-   * stood still, is given back, and the call asks again within its timeout, at most three times.
+   * with the same id and content. A grant that expired before it was read, because this process
+   * stood still or replies were held up, is given back, and the call asks again as a new request,
+   * within its timeout; the third such grant fails it with {@code LEASE_EXPIRED}.
    *
    * @return completes with the lease once it is granted, or exceptionally with {@link
    *     LeaseRejectedException}, {@link AdmissionTimeoutException} or, where the call could not be
@@ -92,8 +88,9 @@ public final class AdmissionClient implements AutoCloseable {
    *     derived from it) withdraws the request; a grant that still arrives is given back
    */
   public CompletableFuture<Lease> acquire(LeaseCall call) {
-    replies.expectReply();
-    return calls.acquire(call);
+    CompletableFuture<Lease> lease = calls.acquire(call);
+    replies.nudge();
+    return lease;
   }
 
   /**
@@ -111,7 +108,8 @@ public final class AdmissionClient implements AutoCloseable {
       String quota, String requestId, UsageReport usage, ProviderSignal signal) {
     Checks.quotaId(quota);
     Checks.requestId("a request id", requestId);
-    return completions.follow(
+    CompletableFuture<Void> reported = new CompletableFuture<>();
+    completions.follow(
         outbox.send(
             Records.settlement(
                 config.agentId(),
@@ -122,9 +120,11 @@ public final class AdmissionClient implements AutoCloseable {
                 false,
                 usage,
                 Records.signal(signal, null, null))),
+        reported,
         "Expected the brokers to take the report of unleased call "
             + requestId
             + ", but they did not. Report it again with the same id.");
+    return reported;
   }
 
   /** A request id that nobody uses again. */
@@ -141,32 +141,17 @@ public final class AdmissionClient implements AutoCloseable {
    * Cancels pending calls, settles open leases as {@link Lease#close()} does, and waits for the
    * broker to have it, at most {@link AdmissionClientConfig#closeTimeout()}. Idempotent.
    *
-   * <p>A grant that is decided while its call is being cancelled is given back if it arrives at
-   * once; otherwise the coordinator reaps it at its time to live.
+   * <p>A grant that crosses the cancellation of its call is given back by the coordinator.
    */
   @Override
   public void close() {
     if (!closed.compareAndSet(false, true)) {
       return;
     }
-    boolean waiting = calls.pendingCalls() > 0;
     calls.close();
     leases.close();
-    if (waiting) {
-      awaitGrants();
-    }
     outbox.close(config.closeTimeout());
     replies.close(config.closeTimeout());
     timers.close();
-  }
-
-  private void awaitGrants() {
-    CountDownLatch grace = new CountDownLatch(1);
-    timers.schedule(CLOSE_GRACE.toMillis(), grace::countDown);
-    try {
-      var unused = grace.await(config.closeTimeout().toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

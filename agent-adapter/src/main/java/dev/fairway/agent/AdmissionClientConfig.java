@@ -27,7 +27,8 @@ import java.util.concurrent.ForkJoinPool;
  * @param openLeasesMax most calls and leases together; one more call fails at once
  * @param startTimeout how long {@link AdmissionClient#start} may take
  * @param closeTimeout how long {@link AdmissionClient#close} waits for the broker
- * @param completionExecutor runs what depends on the futures, and queue listeners
+ * @param completionExecutor runs what depends on the futures, and queue listeners. It must not run
+ *     tasks in the thread that submits them: that may be the one that reads replies
  * @param clientProperties Kafka client and serde properties on top, such as {@code
  *     security.protocol}; what the protocol needs cannot be overridden
  */

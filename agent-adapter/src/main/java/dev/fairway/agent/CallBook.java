@@ -7,7 +7,6 @@ import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.Queued;
 import dev.fairway.schemas.RejectReason;
-import dev.fairway.schemas.Rejected;
 import dev.fairway.schemas.Settlement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,26 +21,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The calls that wait, and what each decision means for them. One monitor guards everything, and
- * nothing under it blocks or runs the user's code, so the poll thread may call in.
+ * The calls that wait, and what each decision means for them. One monitor guards everything;
+ * nothing under it blocks, and the user's code is never run under it, whatever the executor.
  *
  * <p>A call leaves the book exactly once: by grant, reject, timeout, cancellation, or a send that
  * can never succeed. Whoever removes it also completes it.
  */
-final class CallBook {
+final class CallBook implements ReplyReader.Handler {
   private static final Logger log = LoggerFactory.getLogger(CallBook.class);
 
-  /** Decision ids remembered; far more than one poll can deliver twice. */
-  static final int SEEN_DECISIONS_MAX = 100_000;
+  /** Decision ids remembered. What is delivered again later is still known by its sequence. */
+  static final int SEEN_DECISIONS_MAX = 10_000;
 
   /** Requests given up whose grant, should it still come, is returned. */
-  static final int GIVEN_UP_MAX = 50_000;
+  static final int GIVEN_UP_MAX = 10_000;
 
   /** Keys whose coordinator's clock is followed. */
   private static final int CLOCKS_MAX = 1_000;
 
-  /** How often one call asks again after a grant that came too late to be used. */
-  static final int LATE_GRANTS_MAX = 3;
+  /** How often one call loses a grant that expired before it was read, until it fails. */
+  static final int EXPIRED_GRANTS_MAX = 3;
 
   private final ClientContext context;
   private final LeaseBook leases;
@@ -51,6 +50,10 @@ final class CallBook {
   private final Map<String, Boolean> seenDecisions = new BoundedMap<>(SEEN_DECISIONS_MAX);
   private final Map<String, Boolean> givenUp = new BoundedMap<>(GIVEN_UP_MAX);
   private final Map<String, CoordinatorClock> clocks = new BoundedMap<>(CLOCKS_MAX);
+
+  /** What is to be told once the monitor is free; empty whenever it is. */
+  private List<Runnable> notices = new ArrayList<>();
+
   private boolean closed;
 
   CallBook(ClientContext context, LeaseBook leases, RequestIds requestIds) {
@@ -65,18 +68,17 @@ final class CallBook {
 
   /** Sends a request for a call. */
   CompletableFuture<Lease> acquire(LeaseCall call) {
-    PendingCall waiting = new PendingCall(call, timeoutOf(call), 1);
-    synchronized (this) {
-      AdmissionException refusal = refusal();
-      if (refusal != null) {
-        return CompletableFuture.failedFuture(refusal);
-      }
-      waiting.request =
-          Records.request(context.config().agentId(), requestIds.next(), call, call.retryOf());
-      begin(waiting);
-      send(waiting);
-    }
-    return watched(waiting);
+    Duration timeout = call.timeout() == null ? context.config().callTimeout() : call.timeout();
+    PendingCall waiting = new PendingCall(call, timeout);
+    return entered(
+        waiting,
+        refusal -> {
+          if (refusal == null) {
+            waiting.request(context.config().agentId(), requestIds.next());
+            begin(waiting);
+            send(waiting);
+          }
+        });
   }
 
   /**
@@ -86,19 +88,19 @@ final class CallBook {
    */
   CompletableFuture<Lease> requeue(PendingCall previous, int attempt, Requeue settle) {
     PendingCall waiting = previous.nextAttempt(attempt);
-    synchronized (this) {
-      AdmissionException refusal = refusal();
-      if (refusal != null) {
-        settle.settle(false);
-        return CompletableFuture.failedFuture(refusal);
-      }
-      begin(waiting);
-      Requeued requeued = settle.settle(true);
-      waiting.requeue = requeued.settlement();
-      waiting.lastSend = requeued.sent();
-      scheduleResend(waiting, waiting.resendDelayMs);
-    }
-    return watched(waiting);
+    return entered(
+        waiting,
+        refusal -> {
+          if (refusal == null) {
+            begin(waiting);
+          }
+          Requeued requeued = settle.settle(refusal == null);
+          if (refusal == null) {
+            waiting.requeue = requeued.settlement();
+            waiting.lastSend = requeued.sent();
+            scheduleResend(waiting, waiting.resendDelayMs);
+          }
+        });
   }
 
   /** How a lease is settled by its requeue. */
@@ -110,94 +112,73 @@ final class CallBook {
   /** A settlement on its way. */
   record Requeued(Settlement settlement, CompletableFuture<Void> sent) {}
 
-  /** A decision was read. Called by the poll thread. */
-  synchronized void onDecision(Decision decision, long receivedAtMs) {
-    if (!context.config().agentId().equals(decision.getAgentId())) {
-      context.counters().foreignReplies.increment();
-      return;
-    }
-    CoordinatorClock clock =
-        clocks.computeIfAbsent(Ids.keyOf(decision.getQuota()), key -> new CoordinatorClock());
-    clock.observe(decision.getDecidedAtMs(), receivedAtMs);
-    if (seenDecisions.containsKey(decision.getDecisionId())) {
-      context.counters().duplicateReplies.increment();
-      return;
-    }
-    PendingCall waiting = pending.get(decision.getRequestId());
-    if (waiting == null) {
-      onUnexpected(decision);
-      return;
-    }
-    seenDecisions.put(decision.getDecisionId(), true);
-    if (!waiting.advance(decision.getEpoch(), decision.getSequence())) {
-      context.counters().duplicateReplies.increment();
-      return;
-    }
-    if (decision.getStatus() == DecisionStatus.GRANTED && decision.getGranted() != null) {
-      onGrant(waiting, decision.getGranted(), clock, receivedAtMs);
-    } else if (decision.getStatus() == DecisionStatus.QUEUED && decision.getQueued() != null) {
-      onQueued(waiting, decision.getQueued());
-    } else if (decision.getStatus() == DecisionStatus.REJECTED && decision.getRejected() != null) {
-      onReject(waiting, decision.getRejected(), decision.getDecidedAtMs());
-    } else {
-      context.counters().unreadableReplies.increment();
-    }
+  @Override
+  public synchronized boolean expectsReply() {
+    return !pending.isEmpty();
+  }
+
+  @Override
+  public void onDecision(Decision decision, long receivedAtMs) {
+    locked(() -> handle(decision, receivedAtMs));
   }
 
   /** Cancels every call; later ones are refused. */
   void close() {
-    List<PendingCall> left;
-    synchronized (this) {
-      closed = true;
-      left = new ArrayList<>(pending.values());
-      for (PendingCall waiting : left) {
-        giveUp(waiting);
-        context.counters().cancellations.increment();
-      }
+    locked(
+        () -> {
+          closed = true;
+          for (PendingCall waiting : List.copyOf(pending.values())) {
+            giveUp(waiting);
+            context.counters().cancellations.increment();
+            fail(waiting, new CancellationException("The admission client was closed."));
+          }
+        });
+  }
+
+  // ---- calls come
+
+  private interface Entry {
+    void enter(AdmissionException refusal);
+  }
+
+  private CompletableFuture<Lease> entered(PendingCall waiting, Entry entry) {
+    AdmissionException[] refusal = new AdmissionException[1];
+    locked(
+        () -> {
+          refusal[0] = refusal();
+          entry.enter(refusal[0]);
+        });
+    if (refusal[0] != null) {
+      return CompletableFuture.failedFuture(refusal[0]);
     }
-    for (PendingCall waiting : left) {
-      fail(waiting, new CancellationException("The admission client was closed."));
-    }
+    var unused = waiting.future.whenComplete((lease, error) -> onAbandoned(waiting));
+    return waiting.future;
   }
 
   private AdmissionException refusal() {
     AdmissionClientConfig config = context.config();
     if (closed) {
-      return new AdmissionException(
-          "Expected an open admission client, but it is closed. Start another one.");
+      return Failures.closed();
     }
     if (pending.size() >= config.pendingCallsMax()) {
-      return new AdmissionException(
-          "Expected fewer than "
-              + config.pendingCallsMax()
-              + " waiting calls, but found that many. Wait for some of them, or raise"
-              + " pendingCallsMax.");
+      return Failures.tooManyCalls(config.pendingCallsMax());
     }
     if (pending.size() + leases.size() >= config.openLeasesMax()) {
-      return new AdmissionException(
-          "Expected fewer than "
-              + config.openLeasesMax()
-              + " waiting calls and open leases, but found that many. Settle or close leases, or"
-              + " raise openLeasesMax.");
+      return Failures.tooManyLeases(config.openLeasesMax());
     }
     return null;
   }
 
-  private Duration timeoutOf(LeaseCall call) {
-    return call.timeout() == null ? context.config().callTimeout() : call.timeout();
-  }
-
   private void begin(PendingCall waiting) {
-    waiting.sentAtMs = context.timers().nowMs();
-    waiting.resendDelayMs = context.config().resendAfter().toMillis();
     waiting.giveUp =
         context.timers().schedule(waiting.timeout.toMillis(), () -> onTimeout(waiting));
-    pending.put(waiting.requestId(), waiting);
+    enter(waiting);
   }
 
-  private CompletableFuture<Lease> watched(PendingCall waiting) {
-    var unused = waiting.future.whenComplete((lease, error) -> onAbandoned(waiting));
-    return waiting.future;
+  private void enter(PendingCall waiting) {
+    waiting.sentAtMs = context.timers().nowMs();
+    waiting.resendDelayMs = context.config().resendAfter().toMillis();
+    pending.put(waiting.requestId(), waiting);
   }
 
   private void send(PendingCall waiting) {
@@ -225,7 +206,7 @@ final class CallBook {
       return;
     }
     if (!waiting.lastSend.isDone()) {
-      // The producer still tries by itself: another copy behind the first would only be a load.
+      // It is still being tried: another copy behind the first would only be a load.
       scheduleResend(waiting, waiting.resendDelayMs);
       return;
     }
@@ -240,51 +221,30 @@ final class CallBook {
     }
   }
 
+  // ---- calls go
+
   private void onSendFailed(PendingCall waiting, String requestId, Throwable error) {
     if (error instanceof RetriableException) {
       return;
     }
-    synchronized (this) {
-      if (!pending.remove(requestId, waiting)) {
-        return;
-      }
-      waiting.cancelTimers();
-    }
-    fail(
-        waiting,
-        new AdmissionException(
-            "Expected to send request "
-                + requestId
-                + " of quota "
-                + waiting.call.quota()
-                + ", but it failed: "
-                + error
-                + ".",
-            error));
+    locked(
+        () -> {
+          if (pending.remove(requestId, waiting)) {
+            waiting.cancelTimers();
+            fail(waiting, Failures.notSent(waiting, error));
+          }
+        });
   }
 
   private void onTimeout(PendingCall waiting) {
-    synchronized (this) {
-      if (pending.get(waiting.requestId()) != waiting) {
-        return;
-      }
-      giveUp(waiting);
-      context.counters().timeouts.increment();
-    }
-    fail(
-        waiting,
-        new AdmissionTimeoutException(
-            "Expected a grant of quota "
-                + waiting.call.quota()
-                + " within "
-                + waiting.timeout.toMillis()
-                + " ms, but none came; request "
-                + waiting.requestId()
-                + " is cancelled. `fairway why "
-                + waiting.requestId()
-                + "` tells what it waited for.",
-            waiting.requestId(),
-            waiting.timeout));
+    locked(
+        () -> {
+          if (pending.get(waiting.requestId()) == waiting) {
+            giveUp(waiting);
+            context.counters().timeouts.increment();
+            fail(waiting, Failures.timeout(waiting));
+          }
+        });
   }
 
   /** The future is done; if not by this book, then its holder gave the call up. */
@@ -306,15 +266,56 @@ final class CallBook {
                 context.config().agentId(), waiting.call.quota(), waiting.requestId()));
   }
 
-  private void onUnexpected(Decision decision) {
-    if (givenUp.containsKey(decision.getRequestId())) {
-      seenDecisions.put(decision.getDecisionId(), true);
-      if (decision.getGranted() != null) {
-        context.counters().returnedGrants.increment();
-        giveBack(decision.getQuota(), decision.getRequestId(), decision.getGranted());
-      }
-    } else {
+  private void fail(PendingCall waiting, Throwable error) {
+    notices.add(
+        () -> context.completions().execute(() -> waiting.future.completeExceptionally(error)));
+  }
+
+  // ---- decisions
+
+  private void handle(Decision decision, long receivedAtMs) {
+    if (!context.config().agentId().equals(decision.getAgentId())) {
       context.counters().foreignReplies.increment();
+      return;
+    }
+    CoordinatorClock clock =
+        clocks.computeIfAbsent(Ids.keyOf(decision.getQuota()), key -> new CoordinatorClock());
+    clock.observe(decision.getDecidedAtMs(), receivedAtMs);
+    if (seenDecisions.containsKey(decision.getDecisionId())) {
+      context.counters().duplicateReplies.increment();
+      return;
+    }
+    PendingCall waiting = pending.get(decision.getRequestId());
+    if (waiting == null) {
+      onUnexpected(decision);
+      return;
+    }
+    seenDecisions.put(decision.getDecisionId(), true);
+    if (!waiting.advance(decision.getEpoch(), decision.getSequence())) {
+      context.counters().duplicateReplies.increment();
+      return;
+    }
+    DecisionStatus status = decision.getStatus();
+    if (status == DecisionStatus.GRANTED && decision.getGranted() != null) {
+      onGrant(waiting, decision.getGranted(), clock, receivedAtMs);
+    } else if (status == DecisionStatus.QUEUED && decision.getQueued() != null) {
+      onQueued(waiting, decision.getQueued());
+    } else if (status == DecisionStatus.REJECTED && decision.getRejected() != null) {
+      onReject(waiting, decision);
+    } else {
+      context.counters().unreadableReplies.increment();
+    }
+  }
+
+  private void onUnexpected(Decision decision) {
+    if (!givenUp.containsKey(decision.getRequestId())) {
+      context.counters().foreignReplies.increment();
+      return;
+    }
+    seenDecisions.put(decision.getDecisionId(), true);
+    if (decision.getGranted() != null) {
+      context.counters().returnedGrants.increment();
+      giveBack(decision.getQuota(), decision.getRequestId(), decision.getGranted());
     }
   }
 
@@ -328,59 +329,46 @@ final class CallBook {
         clock.localExpiryMs(
             grant.getExpiresAtMs(), grant.getTtlMs(), waiting.sentAtMs, receivedAtMs);
     if (expiresAtMs <= context.timers().nowMs()) {
-      onLateGrant(waiting, grant);
+      context.counters().lateGrants.increment();
+      giveBack(waiting.call.quota(), waiting.requestId(), grant);
+      onExpiredGrant(waiting);
       return;
     }
     pending.remove(waiting.requestId());
     waiting.cancelTimers();
     context.counters().grants.increment();
     Lease lease = leases.open(this, waiting, grant, expiresAtMs);
-    context
-        .completions()
-        .execute(
-            () -> {
-              if (!waiting.future.complete(lease)) {
-                context.counters().returnedGrants.increment();
-                lease.close();
-              }
-            });
+    notices.add(() -> context.completions().execute(() -> hand(lease, waiting)));
+  }
+
+  private void hand(Lease lease, PendingCall waiting) {
+    if (!waiting.future.complete(lease)) {
+      context.counters().returnedGrants.increment();
+      lease.close();
+    }
   }
 
   /**
-   * A grant that was read after it expired must not be used. It is given back, and the call asks
-   * again as a request of its own for as long as its timeout and {@link #LATE_GRANTS_MAX} allow:
-   * nothing was sent, so it is no retry; after a 429 it is, and says so.
+   * A grant that expired before it was read must not be used. The call asks again as a request of
+   * its own for as long as its timeout and {@link #EXPIRED_GRANTS_MAX} allow: nothing was sent, so
+   * it is no retry; after a 429 it is, and says so.
    */
-  private void onLateGrant(PendingCall waiting, Grant grant) {
+  private void onExpiredGrant(PendingCall waiting) {
     String requestId = waiting.requestId();
     pending.remove(requestId);
-    context.counters().lateGrants.increment();
-    giveBack(waiting.call.quota(), requestId, grant);
-    waiting.lateGrants++;
-    if (waiting.lateGrants >= LATE_GRANTS_MAX) {
+    waiting.expiredGrants++;
+    if (waiting.expiredGrants >= EXPIRED_GRANTS_MAX) {
       waiting.cancelTimers();
-      String detail =
-          waiting.lateGrants
-              + " grants were read only after they had expired, and were given back. Expected"
-              + " delivery within the lease's "
-              + grant.getTtlMs()
-              + " ms; look at the load of this process and at the dispatcher.";
-      fail(
-          waiting,
-          new LeaseRejectedException(
-              waiting.call.quota(), requestId, RejectReason.LEASE_EXPIRED, detail, null));
+      context.counters().rejects.increment();
+      fail(waiting, Failures.expired(waiting));
       return;
     }
     log.warn(
-        "Expected to read the grant of request {} before it expired, but read it later; it is given"
-            + " back and the call asks again.",
+        "Expected to read the grant of request {} before it expired, but did not; the call asks"
+            + " again.",
         requestId);
-    String retryOf = waiting.attemptMin > 1 ? requestId : waiting.call.retryOf();
-    waiting.renumber(
-        Records.request(context.config().agentId(), requestIds.next(), waiting.call, retryOf));
-    waiting.sentAtMs = context.timers().nowMs();
-    waiting.resendDelayMs = context.config().resendAfter().toMillis();
-    pending.put(waiting.requestId(), waiting);
+    waiting.request(context.config().agentId(), requestIds.next());
+    enter(waiting);
     send(waiting);
   }
 
@@ -410,44 +398,32 @@ final class CallBook {
     waiting.resendDelayMs = context.config().resendAfterMax().toMillis();
     long etaMs = Math.max(queued.getEtaMs(), update.etaP90().map(Duration::toMillis).orElse(0L));
     scheduleResend(waiting, Math.min(etaMs, Integer.MAX_VALUE) + waiting.resendDelayMs);
-    waiting.notices =
-        waiting.notices.thenRunAsync(() -> tell(waiting, update), context.completions());
+    notices.add(() -> waiting.tell(update, context.completions()));
   }
 
-  private void tell(PendingCall waiting, QueueUpdate update) {
-    if (waiting.future.isDone()) {
+  private void onReject(PendingCall waiting, Decision decision) {
+    if (decision.getRejected().getReason() == RejectReason.LEASE_EXPIRED) {
+      // The grant got lost on its way, and this answers a later copy of the request.
+      onExpiredGrant(waiting);
       return;
     }
-    try {
-      waiting.call.onQueued().accept(update);
-    } catch (RuntimeException e) {
-      log.warn(
-          "Expected the queue listener of request {} to return, but it threw; the call goes on.",
-          waiting.requestId(),
-          e);
-    }
-  }
-
-  private void onReject(PendingCall waiting, Rejected rejected, long decidedAtMs) {
     pending.remove(waiting.requestId());
     waiting.cancelTimers();
     context.counters().rejects.increment();
-    Long retryAfterMs = rejected.getRetryAfterMs();
-    if (retryAfterMs == null && rejected.getRetryAtMs() != null) {
-      // Both times are the coordinator's.
-      retryAfterMs = Math.max(0, rejected.getRetryAtMs() - decidedAtMs);
-    }
-    fail(
-        waiting,
-        new LeaseRejectedException(
-            waiting.call.quota(),
-            waiting.requestId(),
-            rejected.getReason(),
-            rejected.getDetail(),
-            retryAfterMs == null ? null : Duration.ofMillis(retryAfterMs)));
+    fail(waiting, Failures.rejected(waiting, decision));
   }
 
-  private void fail(PendingCall waiting, Throwable error) {
-    context.completions().execute(() -> waiting.future.completeExceptionally(error));
+  /** Runs a change under the monitor, and what it has to tell after that. */
+  private void locked(Runnable change) {
+    List<Runnable> toTell = List.of();
+    boolean nested = Thread.holdsLock(this);
+    synchronized (this) {
+      change.run();
+      if (!nested && !notices.isEmpty()) {
+        toTell = notices;
+        notices = new ArrayList<>();
+      }
+    }
+    toTell.forEach(Runnable::run);
   }
 }

@@ -10,7 +10,6 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.Deserializer;
@@ -23,7 +22,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
  */
 final class ClientStart {
   private static final Duration STEP = Duration.ofSeconds(1);
-  private static final long PAUSE_MS = 100;
+  private static final long PAUSE_MS = 50;
 
   private final AdmissionClientConfig config;
   private final long deadlineNanos;
@@ -39,7 +38,10 @@ final class ClientStart {
     ClientStart start = new ClientStart(config);
     try {
       return start.start();
-    } catch (KafkaException | ClassNotFoundException e) {
+    } catch (AdmissionException e) {
+      start.abandon();
+      throw e;
+    } catch (RuntimeException | ClassNotFoundException e) {
       start.abandon();
       throw new AdmissionException(
           "Expected to start agent "
@@ -49,12 +51,18 @@ final class ClientStart {
               + " and registry "
               + config.registryUrl()
               + ", but: "
-              + e.getMessage(),
+              + messages(e),
           e);
-    } catch (AdmissionException e) {
-      start.abandon();
-      throw e;
     }
+  }
+
+  /** Kafka says what it was doing in the first message, and what was wrong in the last. */
+  private static String messages(Throwable error) {
+    Throwable root = error;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return root == error ? error.toString() : error.getMessage() + ": " + root;
   }
 
   private AdmissionClient start() throws ClassNotFoundException {
@@ -123,6 +131,7 @@ final class ClientStart {
         if (leftMs() <= 0) {
           throw e;
         }
+        pause();
       }
     }
   }

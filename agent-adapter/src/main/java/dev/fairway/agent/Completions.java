@@ -36,20 +36,20 @@ final class Completions implements Executor {
     }
   }
 
-  /** A future for the user that follows an internal one, completed by the executor. */
-  CompletableFuture<Void> follow(CompletableFuture<Void> internal, String failureMessage) {
-    CompletableFuture<Void> future = new CompletableFuture<>();
-    internal.whenComplete(
-        (done, error) ->
-            execute(
-                () -> {
-                  if (error == null) {
-                    future.complete(null);
-                  } else {
-                    future.completeExceptionally(
-                        new AdmissionException(failureMessage + " (" + error + ")", error));
-                  }
-                }));
-    return future;
+  /** Completes a user's future as an internal one is, on the executor. */
+  void follow(
+      CompletableFuture<Void> internal, CompletableFuture<Void> future, String failureMessage) {
+    var unused =
+        internal.whenComplete(
+            (done, error) ->
+                execute(
+                    () -> {
+                      if (error == null) {
+                        future.complete(null);
+                      } else {
+                        future.completeExceptionally(
+                            new AdmissionException(failureMessage + " (" + error + ")", error));
+                      }
+                    }));
   }
 }

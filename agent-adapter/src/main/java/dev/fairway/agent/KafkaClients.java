@@ -16,10 +16,10 @@ import org.apache.kafka.common.utils.Utils;
 
 /** Settings of the Kafka clients and serdes behind an {@link AdmissionClient}. */
 final class KafkaClients {
-  /** How long one send may wait for metadata or room, at most. */
-  private static final int MAX_BLOCK_MS = 1_000;
+  /** A send never waits, for metadata or for room: the outbox tries again by itself. */
+  private static final int MAX_BLOCK_MS = 0;
 
-  /** Metadata of a topic that is idle must not be forgotten: the next send would wait for it. */
+  /** Metadata of a topic that is idle must not be forgotten: the next send would be late. */
   private static final int METADATA_IDLE_MS = 24 * 60 * 60 * 1000;
 
   private KafkaClients() {}
@@ -27,13 +27,13 @@ final class KafkaClients {
   static Map<String, Object> producerProperties(AdmissionClientConfig config) {
     Map<String, Object> properties = new HashMap<>();
     properties.put(ProducerConfig.LINGER_MS_CONFIG, 0);
-    properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, MAX_BLOCK_MS);
     properties.put(ProducerConfig.METADATA_MAX_IDLE_CONFIG, METADATA_IDLE_MS);
     properties.put(ProducerConfig.CLIENT_ID_CONFIG, "fairway-agent-" + config.agentId());
     properties.putAll(config.clientProperties());
     properties.put(CommonClientConfigs.BOOTSTRAP_SERVERS_CONFIG, config.bootstrapServers());
     properties.put(ProducerConfig.ACKS_CONFIG, "all");
     properties.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
+    properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, MAX_BLOCK_MS);
     properties.put(ProducerConfig.PARTITIONER_CLASS_CONFIG, KeyPartitioner.class.getName());
     // The serializers are handed over as objects.
     properties.remove(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG);

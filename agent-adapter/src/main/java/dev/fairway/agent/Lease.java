@@ -72,7 +72,7 @@ public final class Lease implements AutoCloseable {
   }
 
   /** A renewal is with the broker. One that took longer than the lease lived proves nothing. */
-  void extend(long untilMs) {
+  synchronized void extend(long untilMs) {
     if (expiresAtMs > context.timers().nowMs()) {
       expiresAtMs = Math.max(expiresAtMs, untilMs);
     }
@@ -143,14 +143,17 @@ public final class Lease implements AutoCloseable {
    * @return completes when the broker has it; exceptionally with {@link AdmissionException}
    */
   public CompletableFuture<Void> inProgress(UsageReport usage, ProviderSignal signal) {
+    CompletableFuture<Void> sent;
     synchronized (this) {
       if (outcome != null) {
         return CompletableFuture.failedFuture(alreadySettled(Outcome.IN_PROGRESS));
       }
       inProgress = true;
-      return acknowledged(
-          Outcome.IN_PROGRESS, renewal.send(settlement(Outcome.IN_PROGRESS, false, usage, signal)));
+      sent = renewal.send(settlement(Outcome.IN_PROGRESS, false, usage, signal));
     }
+    CompletableFuture<Void> acknowledged = new CompletableFuture<>();
+    acknowledge(acknowledged, Outcome.IN_PROGRESS, sent);
+    return acknowledged;
   }
 
   /**
@@ -241,6 +244,7 @@ public final class Lease implements AutoCloseable {
       throw new IllegalArgumentException(
           "Expected one of " + FINAL + " to settle a lease, but found " + finalOutcome + ".");
     }
+    CompletableFuture<Void> sent;
     synchronized (this) {
       if (outcome != null) {
         return outcome == finalOutcome && settled != null
@@ -248,9 +252,11 @@ public final class Lease implements AutoCloseable {
             : CompletableFuture.failedFuture(alreadySettled(finalOutcome));
       }
       outcome = finalOutcome;
-      settled = acknowledged(finalOutcome, finish(settlement(finalOutcome, false, usage, signal)));
-      return settled.copy();
+      settled = new CompletableFuture<>();
+      sent = finish(settlement(finalOutcome, false, usage, signal));
     }
+    acknowledge(settled, finalOutcome, sent);
+    return settled.copy();
   }
 
   /**
@@ -292,11 +298,14 @@ public final class Lease implements AutoCloseable {
         Records.signal(signal, ageMs, msSinceSend));
   }
 
-  private CompletableFuture<Void> acknowledged(Outcome reported, CompletableFuture<Void> sent) {
-    return context
+  /** Not under the monitor: the future's dependents may run here. */
+  private void acknowledge(
+      CompletableFuture<Void> future, Outcome reported, CompletableFuture<Void> sent) {
+    context
         .completions()
         .follow(
             sent,
+            future,
             "Expected the brokers to take "
                 + reported
                 + " of lease "

@@ -11,6 +11,8 @@ import org.slf4j.LoggerFactory;
  * object that its holder lost would otherwise hold capacity as long as the process lives. Without a
  * bound in time the remedy would be a cleaner that waits for the garbage collector, which may never
  * run.
+ *
+ * <p>Guarded by its lease's monitor: either stops the other.
  */
 final class Renewal {
   private static final Logger log = LoggerFactory.getLogger(Renewal.class);
@@ -36,14 +38,18 @@ final class Renewal {
     this.untilMs = untilMs;
   }
 
-  synchronized void start() {
-    scheduleAfter(lease.remaining().toMillis() / 2);
+  void start() {
+    synchronized (lease) {
+      scheduleAfter(lease.remaining().toMillis() / 2);
+    }
   }
 
-  synchronized void stop() {
-    stopped = true;
-    if (timer != null) {
-      timer.cancel();
+  void stop() {
+    synchronized (lease) {
+      stopped = true;
+      if (timer != null) {
+        timer.cancel();
+      }
     }
   }
 
@@ -60,31 +66,35 @@ final class Renewal {
     }
   }
 
-  private synchronized void onDue() {
-    if (stopped) {
-      return;
+  private void onDue() {
+    synchronized (lease) {
+      if (stopped) {
+        return;
+      }
+      if (!lease.usable()) {
+        log.warn(
+            "Expected to renew lease {} of request {} in time, but the broker did not take a"
+                + " renewal before it expired. Its call may still be settled; no other may be sent"
+                + " on it.",
+            lease.leaseId(),
+            lease.requestId());
+        return;
+      }
+      if (context.timers().nowMs() >= untilMs) {
+        log.warn(
+            "Expected lease {} of request {} to be settled or closed within {}, but it is still"
+                + " open; it is renewed no more. Look for a lease that is never closed, or raise"
+                + " renewFor.",
+            lease.leaseId(),
+            lease.requestId(),
+            context.config().renewFor());
+        return;
+      }
+      if (last.isDone()) {
+        context.counters().renewals.increment();
+        last = send(inProgress);
+      }
+      scheduleAfter(ttlMs / 2);
     }
-    if (!lease.usable()) {
-      log.warn(
-          "Expected to renew lease {} of request {} in time, but the broker did not take a renewal"
-              + " before it expired. Its call may still be settled; no other may be sent on it.",
-          lease.leaseId(),
-          lease.requestId());
-      return;
-    }
-    if (context.timers().nowMs() >= untilMs) {
-      log.warn(
-          "Expected lease {} of request {} to be settled or closed within {}, but it is still open;"
-              + " it is renewed no more. Look for a lease that is never closed, or raise renewFor.",
-          lease.leaseId(),
-          lease.requestId(),
-          context.config().renewFor());
-      return;
-    }
-    if (last.isDone()) {
-      context.counters().renewals.increment();
-      last = send(inProgress);
-    }
-    scheduleAfter(ttlMs / 2);
   }
 }

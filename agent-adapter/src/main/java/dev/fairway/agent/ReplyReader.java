@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * exists at the start, that position is its end, asked from the broker before the start returns. If
  * it does not exist, because the agent registers by its first request and the dispatcher creates
  * the topic for the reply, that position is its beginning, whenever it appears: everything in it is
- * younger than this client. Until then the thread looks for it seldom, and often once a request is
+ * younger than this client. Until then the thread looks for it seldom, and often while a request is
  * out.
  */
 final class ReplyReader {
@@ -32,14 +32,18 @@ final class ReplyReader {
   private static final Duration POLL = Duration.ofSeconds(1);
   private static final Duration LOOK = Duration.ofSeconds(1);
   private static final long LOOK_IDLE_MS = 5_000;
-  private static final long LOOK_FIRST_MS = 20;
+  private static final long LOOK_FIRST_MS = 10;
   private static final long LOOK_MAX_MS = 500;
   private static final long TROUBLE_PAUSE_MS = 1_000;
   private static final long TROUBLE_LOG_MS = 30_000;
 
-  /** What becomes of each decision; must not block. */
+  /** Who reads the decisions; must not block. */
   interface Handler {
+    /** A decision was read. */
     void onDecision(Decision decision, long receivedAtMs);
+
+    /** Whether a reply may come at any moment. */
+    boolean expectsReply();
   }
 
   /** Bytes to a decision. */
@@ -101,8 +105,8 @@ final class ReplyReader {
     thread.start();
   }
 
-  /** A request is going out: its reply may bring the topic into being. */
-  void expectReply() {
+  /** The first request is out: its reply may bring the topic into being. */
+  void nudge() {
     if (!assigned && nudges.availablePermits() == 0) {
       nudges.release();
     }
@@ -211,11 +215,10 @@ final class ReplyReader {
   }
 
   private void awaitTopic() {
+    lookDelayMs = handler.expectsReply() ? Math.min(2 * lookDelayMs, LOOK_MAX_MS) : LOOK_IDLE_MS;
     try {
       if (nudges.tryAcquire(lookDelayMs, TimeUnit.MILLISECONDS)) {
         lookDelayMs = LOOK_FIRST_MS;
-      } else if (lookDelayMs < LOOK_IDLE_MS) {
-        lookDelayMs = 2 * lookDelayMs > LOOK_MAX_MS ? LOOK_IDLE_MS : 2 * lookDelayMs;
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

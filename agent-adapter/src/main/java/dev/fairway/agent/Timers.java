@@ -1,9 +1,8 @@
 package dev.fairway.agent;
 
 /**
- * The client's one scheduler thread and its monotonic clock. Everything that may block for a moment
- * (sends) or has to happen later (timeouts, re-sends, renewals) runs here, so that neither callers
- * nor the poll thread wait.
+ * The client's one scheduler thread and its monotonic clock. Sends, and what has to happen later
+ * (timeouts, re-sends, renewals), run here, so that neither callers nor the poll thread wait.
  */
 interface Timers {
 

@@ -24,21 +24,7 @@ import picocli.CommandLine.Spec;
     description = "Register, retire and list agents.",
     subcommands = {AgentCommand.Add.class, AgentCommand.Retire.class, AgentCommand.ListAll.class},
     footer = {"", "Example:", "  fairway agent add worker-7"})
-final class AgentCommand implements Runnable {
-
-  @Spec private CommandSpec spec;
-
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this help and exit.")
-  private boolean help;
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(), "Expected one of the commands of 'agent', but found none.");
-  }
+final class AgentCommand extends GroupCommand {
 
   /** {@code agent add}. */
   @Command(

@@ -16,6 +16,8 @@ abstract class BaseCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
   @Mixin private JsonOption json;
 
+  // Picocli acts on it by itself.
+  @SuppressWarnings("UnusedVariable")
   @Option(
       names = {"-h", "--help"},
       usageHelp = true,

@@ -97,7 +97,7 @@ public final class ConnectionOptions {
    * Whether a coordinator is known, so that {@link #coordinators()} does not fail for lack of one.
    */
   public boolean hasCoordinators() {
-    return !coordinators.isEmpty() || bootstrap == null && Addresses.read(data).isPresent();
+    return !coordinators.isEmpty() || (bootstrap == null && Addresses.read(data).isPresent());
   }
 
   private Addresses running() {

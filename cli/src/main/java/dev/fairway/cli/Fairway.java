@@ -23,7 +23,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
       AgentCommand.class,
       StatusCommand.class,
       LeasesCommand.class,
-      QueueCommand.class
+      QueueCommand.class,
+      WhyCommand.class,
+      DeadLettersCommand.class
     },
     footer = {"", "Example:", "  fairway up", "  fairway status --help"})
 public final class Fairway implements Runnable {
@@ -51,7 +53,7 @@ public final class Fairway implements Runnable {
     return commandLine().setOut(out).setErr(err).execute(args);
   }
 
-  private static CommandLine commandLine() {
+  static CommandLine commandLine() {
     return new CommandLine(new Fairway())
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Fairway::wrongUsage)

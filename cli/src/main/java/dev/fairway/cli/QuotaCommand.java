@@ -5,6 +5,7 @@ import dev.fairway.cli.config.FairwayConfig;
 import dev.fairway.cli.config.QuotaYaml;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.QuotaChange;
+import dev.fairway.cli.ops.QuotaEdits;
 import dev.fairway.cli.ops.QuotaStore;
 import dev.fairway.cli.ops.StatusClient;
 import dev.fairway.schemas.Quota;
@@ -17,11 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code fairway quota}: definitions of quotas. */
 @Command(
@@ -37,21 +35,7 @@ import picocli.CommandLine.Spec;
       QuotaCommand.Clear.class
     },
     footer = {"", "Example:", "  fairway quota apply fairway.yaml --dry-run"})
-final class QuotaCommand implements Runnable {
-
-  @Spec private CommandSpec spec;
-
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this help and exit.")
-  private boolean help;
-
-  @Override
-  public void run() {
-    throw new ParameterException(
-        spec.commandLine(), "Expected one of the commands of 'quota', but found none.");
-  }
+final class QuotaCommand extends GroupCommand {
 
   /** {@code quota apply}. */
   @Command(
@@ -243,7 +227,7 @@ final class QuotaCommand implements Runnable {
   static final class Pause extends Change {
     @Override
     Quota changed(Quota live) {
-      return Quota.newBuilder(live).setState(QuotaState.PAUSED).build();
+      return QuotaEdits.withState(live, QuotaState.PAUSED);
     }
 
     @Override
@@ -260,7 +244,7 @@ final class QuotaCommand implements Runnable {
   static final class Resume extends Change {
     @Override
     Quota changed(Quota live) {
-      return Quota.newBuilder(live).setState(QuotaState.ACTIVE).build();
+      return QuotaEdits.withState(live, QuotaState.ACTIVE);
     }
 
     @Override
@@ -277,7 +261,7 @@ final class QuotaCommand implements Runnable {
   static final class Drain extends Change {
     @Override
     Quota changed(Quota live) {
-      return Quota.newBuilder(live).setState(QuotaState.DRAINING).build();
+      return QuotaEdits.withState(live, QuotaState.DRAINING);
     }
 
     @Override
@@ -294,7 +278,7 @@ final class QuotaCommand implements Runnable {
   static final class Clear extends Change {
     @Override
     Quota changed(Quota live) {
-      return Quota.newBuilder(live).setClearCount(live.getClearCount() + 1).build();
+      return QuotaEdits.withClearCount(live, live.getClearCount() + 1);
     }
 
     @Override

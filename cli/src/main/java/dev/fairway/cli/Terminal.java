@@ -3,15 +3,27 @@ package dev.fairway.cli;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
-/** Whether somebody watches. */
+/** Whether somebody looks on while a command runs. */
 final class Terminal {
+
   private static final long ANSWER_S = 2;
 
   private Terminal() {}
 
   /**
-   * Whether standard error is a terminal. The JDK tells only whether input and output both are, so
-   * the shell is asked; where there is none, nobody watches.
+   * Whether standard input and output are a terminal, so that progress and cursor control make
+   * sense.
+   */
+  // On Java 22 and later a console exists without a terminal as well; then the output only loses
+  // its comfort.
+  @SuppressWarnings("SystemConsoleNull")
+  static boolean isPresent() {
+    return System.console() != null && System.getenv("TERM") != null;
+  }
+
+  /**
+   * Whether standard error is a terminal, whatever becomes of standard output. The JDK cannot tell, so
+   * the shell is asked; where there is none, nobody looks on.
    */
   static boolean isStandardError() {
     try {

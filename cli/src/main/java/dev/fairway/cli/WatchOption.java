@@ -1,5 +1,6 @@
 package dev.fairway.cli;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Option;
 
@@ -13,11 +14,12 @@ final class WatchOption {
   private boolean watch;
 
   @Option(
-      names = "--period-ms",
-      paramLabel = "MS",
-      defaultValue = "2000",
+      names = "--period",
+      paramLabel = "DURATION",
+      defaultValue = "2s",
+      converter = DurationConverter.class,
       description = "Time between two repetitions of --watch (default: ${DEFAULT-VALUE}).")
-  private long periodMs;
+  private Duration period;
 
   WatchOption() {}
 
@@ -25,7 +27,7 @@ final class WatchOption {
   void run(BaseCommand command, Runnable once) {
     once.run();
     while (watch && pause()) {
-      if (System.console() != null) {
+      if (Terminal.isPresent()) {
         command.say(CLEAR_SCREEN);
       }
       once.run();
@@ -34,7 +36,7 @@ final class WatchOption {
 
   private boolean pause() {
     try {
-      TimeUnit.MILLISECONDS.sleep(Math.max(PERIOD_MS_MIN, periodMs));
+      TimeUnit.MILLISECONDS.sleep(Math.max(PERIOD_MS_MIN, period.toMillis()));
       return true;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

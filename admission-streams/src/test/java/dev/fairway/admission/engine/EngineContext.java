@@ -126,8 +126,9 @@ final class EngineContext {
   /** Lets time pass through every deadline; what happened meanwhile. */
   List<Event> sleep(long ms) {
     int from = journal.size();
-    runTicks(nowMs + ms);
-    nowMs += ms;
+    long untilMs = nowMs + ms;
+    runTicks(untilMs);
+    nowMs = untilMs;
     return journal.subList(from, journal.size()).stream()
         .flatMap(handled -> handled.events().stream())
         .toList();

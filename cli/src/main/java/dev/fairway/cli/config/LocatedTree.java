@@ -85,23 +85,16 @@ record LocatedTree(JsonNode root, Map<String, Integer> lines) {
                     + "expected a value, but found a YAML alias (*name). Write the value out."));
       }
       JsonToken token = parser.currentToken();
-      switch (token) {
-        case START_OBJECT:
-          return object(path);
-        case START_ARRAY:
-          return array(path);
-        case VALUE_STRING:
-          return JsonNodeFactory.instance.textNode(parser.getText());
-        case VALUE_NUMBER_INT:
-          return JsonNodeFactory.instance.numberNode(parser.getBigIntegerValue());
-        case VALUE_NUMBER_FLOAT:
-          return number();
-        case VALUE_TRUE:
-        case VALUE_FALSE:
-          return JsonNodeFactory.instance.booleanNode(token == JsonToken.VALUE_TRUE);
-        default:
-          return JsonNodeFactory.instance.nullNode();
-      }
+      return switch (token) {
+        case START_OBJECT -> object(path);
+        case START_ARRAY -> array(path);
+        case VALUE_STRING -> JsonNodeFactory.instance.textNode(parser.getText());
+        case VALUE_NUMBER_INT -> JsonNodeFactory.instance.numberNode(parser.getBigIntegerValue());
+        case VALUE_NUMBER_FLOAT -> number();
+        case VALUE_TRUE, VALUE_FALSE ->
+            JsonNodeFactory.instance.booleanNode(token == JsonToken.VALUE_TRUE);
+        default -> JsonNodeFactory.instance.nullNode();
+      };
     }
 
     private JsonNode number() throws IOException {

@@ -31,9 +31,8 @@ final class RecordTree {
         continue;
       }
       String name = field.name();
-      if (name.endsWith(MILLISECONDS) && value instanceof Long) {
-        object.put(
-            name.substring(0, name.length() - MILLISECONDS.length()), duration((Long) value));
+      if (name.endsWith(MILLISECONDS) && value instanceof Long ms) {
+        object.put(name.substring(0, name.length() - MILLISECONDS.length()), duration(ms));
       } else {
         object.set(name, node(value));
       }
@@ -52,39 +51,38 @@ final class RecordTree {
   }
 
   private static boolean isEmpty(Object value) {
-    return value instanceof Map && ((Map<?, ?>) value).isEmpty()
-        || value instanceof List && ((List<?>) value).isEmpty();
+    return (value instanceof Map<?, ?> map && map.isEmpty())
+        || (value instanceof List<?> list && list.isEmpty());
   }
 
   private static JsonNode node(Object value) {
     JsonNodeFactory nodes = JsonNodeFactory.instance;
-    if (value instanceof IndexedRecord) {
-      return of((IndexedRecord) value);
+    if (value instanceof IndexedRecord record) {
+      return of(record);
     }
-    if (value instanceof Map) {
+    if (value instanceof Map<?, ?> map) {
       // Sorted: a map that was read has no order of its own, and the same record has to print the
       // same.
       ObjectNode object = nodes.objectNode();
-      new TreeMap<>((Map<?, ?>) value)
-          .forEach((key, entry) -> object.set(key.toString(), node(entry)));
+      new TreeMap<>(map).forEach((key, entry) -> object.set(key.toString(), node(entry)));
       return object;
     }
-    if (value instanceof List) {
+    if (value instanceof List<?> list) {
       ArrayNode array = nodes.arrayNode();
-      ((List<?>) value).forEach(entry -> array.add(node(entry)));
+      list.forEach(entry -> array.add(node(entry)));
       return array;
     }
-    if (value instanceof Integer) {
-      return nodes.numberNode((Integer) value);
+    if (value instanceof Integer scalar) {
+      return nodes.numberNode(scalar);
     }
-    if (value instanceof Long) {
-      return nodes.numberNode((Long) value);
+    if (value instanceof Long scalar) {
+      return nodes.numberNode(scalar);
     }
-    if (value instanceof Double) {
-      return nodes.numberNode((Double) value);
+    if (value instanceof Double scalar) {
+      return nodes.numberNode(scalar);
     }
-    if (value instanceof Boolean) {
-      return nodes.booleanNode((Boolean) value);
+    if (value instanceof Boolean scalar) {
+      return nodes.booleanNode(scalar);
     }
     return nodes.textNode(value.toString());
   }

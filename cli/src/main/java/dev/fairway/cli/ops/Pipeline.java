@@ -1,20 +1,27 @@
 package dev.fairway.cli.ops;
 
 import dev.fairway.cli.CliException;
+import dev.fairway.cli.embedded.EmbeddedKafka;
 import dev.fairway.schemas.KeyPartitioner;
 import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.serde.AvroSerializer;
 import dev.fairway.schemas.serde.HttpSchemaRegistry;
 import dev.fairway.schemas.serde.SchemaRegistry;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -112,14 +119,9 @@ public final class Pipeline implements AutoCloseable {
   public void send(ProducerRecord<String, byte[]> record) {
     admin();
     if (producer == null) {
-      Map<String, Object> settings = clientSettings();
-      settings.put("partitioner.class", KeyPartitioner.class.getName());
-      settings.put("acks", "all");
-      settings.put("linger.ms", 0);
-      settings.put("max.block.ms", ANSWER_MS);
-      settings.put("request.timeout.ms", ANSWER_MS);
-      settings.put("delivery.timeout.ms", 2 * ANSWER_MS);
-      producer = new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer());
+      producer =
+          new KafkaProducer<>(
+              producerSettings(), new StringSerializer(), new ByteArraySerializer());
     }
     try {
       producer.send(record).get(3L * ANSWER_MS, TimeUnit.MILLISECONDS);
@@ -132,6 +134,50 @@ public final class Pipeline implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new CliException("Interrupted.", e);
     }
+  }
+
+  /** Writes records in one transaction: readers of committed records see all of them or none. */
+  public void sendTogether(List<ProducerRecord<byte[], byte[]>> records) {
+    admin();
+    Map<String, Object> settings = producerSettings();
+    settings.put("transactional.id", topics.prefix() + "operator-" + UUID.randomUUID());
+    settings.put("transaction.timeout.ms", 3 * ANSWER_MS);
+    try (KafkaProducer<byte[], byte[]> transactional =
+        new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
+      transactional.initTransactions();
+      transactional.beginTransaction();
+      List<Future<RecordMetadata>> sent = new ArrayList<>();
+      records.forEach(record -> sent.add(transactional.send(record)));
+      transactional.commitTransaction();
+      // The commit has flushed them: this only fetches the error of one that was refused.
+      for (Future<RecordMetadata> future : sent) {
+        future.get();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CliException("Interrupted.", e);
+    } catch (KafkaException | ExecutionException e) {
+      throw new CliException(
+          "Expected Kafka to take records for "
+              + records.get(0).topic()
+              + " in one transaction, but: "
+              + e.getMessage(),
+          e);
+    }
+  }
+
+  private Map<String, Object> producerSettings() {
+    Map<String, Object> settings = clientSettings();
+    settings.put("partitioner.class", KeyPartitioner.class.getName());
+    settings.put("acks", "all");
+    settings.put("linger.ms", 0);
+    settings.put("max.block.ms", ANSWER_MS);
+    settings.put("request.timeout.ms", ANSWER_MS);
+    settings.put("delivery.timeout.ms", 2 * ANSWER_MS);
+    // A record that a client could send is not refused here for its size; the broker has the last
+    // word.
+    settings.put("max.request.size", EmbeddedKafka.MESSAGE_MAX_BYTES);
+    return settings;
   }
 
   private Map<String, Object> clientSettings() {

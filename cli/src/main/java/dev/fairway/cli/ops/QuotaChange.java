@@ -6,6 +6,7 @@ import dev.fairway.schemas.Quota;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -38,11 +39,9 @@ public record QuotaChange(Quota quota, boolean isNew, List<Field> fields) {
   public static QuotaChange of(Quota live, Quota wanted, boolean stateGiven) {
     Quota result = wanted;
     if (live != null) {
+      result = QuotaEdits.withState(wanted, stateGiven ? wanted.getState() : live.getState());
       result =
-          Quota.newBuilder(wanted)
-              .setState(stateGiven ? wanted.getState() : live.getState())
-              .setClearCount(Math.max(live.getClearCount(), wanted.getClearCount()))
-              .build();
+          QuotaEdits.withClearCount(result, Math.max(live.getClearCount(), wanted.getClearCount()));
     }
     Map<String, JsonNode> from = live == null ? Map.of() : flat(live);
     Map<String, JsonNode> to = flat(result);
@@ -50,7 +49,7 @@ public record QuotaChange(Quota quota, boolean isNew, List<Field> fields) {
     names.addAll(to.keySet());
     List<Field> fields = new ArrayList<>();
     for (String name : names) {
-      if (!java.util.Objects.equals(from.get(name), to.get(name))) {
+      if (!Objects.equals(from.get(name), to.get(name))) {
         fields.add(new Field(name, from.get(name), to.get(name)));
       }
     }

@@ -118,9 +118,9 @@ public final class TopicReader {
     }
     List<TopicPartition> all =
         infos.stream().map(info -> new TopicPartition(topic, info.partition())).toList();
-    if (from instanceof From.Offset) {
-      TopicPartition one = new TopicPartition(topic, ((From.Offset) from).partition());
-      if (!all.contains(one)) {
+    if (from instanceof From.Offset one) {
+      TopicPartition partition = new TopicPartition(topic, one.partition());
+      if (!all.contains(partition)) {
         throw new CliException(
             "Expected a partition of "
                 + topic
@@ -130,18 +130,18 @@ public final class TopicReader {
                 + one.partition()
                 + ".");
       }
-      return List.of(one);
+      return List.of(partition);
     }
     return all;
   }
 
   private static void seek(
       KafkaConsumer<byte[], byte[]> consumer, List<TopicPartition> partitions, From from) {
-    if (from instanceof From.Offset) {
-      consumer.seek(partitions.get(0), ((From.Offset) from).offset());
-    } else if (from instanceof From.Time) {
+    if (from instanceof From.Offset one) {
+      consumer.seek(partitions.get(0), one.offset());
+    } else if (from instanceof From.Time since) {
       Map<TopicPartition, Long> times = new HashMap<>();
-      partitions.forEach(partition -> times.put(partition, ((From.Time) from).ms()));
+      partitions.forEach(partition -> times.put(partition, since.ms()));
       Map<TopicPartition, OffsetAndTimestamp> found = consumer.offsetsForTimes(times);
       for (TopicPartition partition : partitions) {
         OffsetAndTimestamp offset = found.get(partition);

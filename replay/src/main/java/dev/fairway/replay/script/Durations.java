@@ -5,13 +5,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Durations as people write them: {@code 500ms}, {@code 90s}, {@code 3m}, {@code 1h30m}. */
-final class Durations {
+public final class Durations {
   private static final Pattern PART = Pattern.compile("(\\d{1,12}(?:\\.\\d{1,9})?)(ms|s|m|h|d)");
 
   private Durations() {}
 
   /** Milliseconds, or null if the text is no duration or no whole number of milliseconds. */
-  static Long parseMs(String text) {
+  public static Long parseMs(String text) {
     Matcher matcher = PART.matcher(text);
     BigDecimal sum = BigDecimal.ZERO;
     int end = 0;

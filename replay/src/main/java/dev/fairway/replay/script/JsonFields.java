@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -179,18 +180,18 @@ final class JsonFields {
                 : expected(name + "." + key, "a number", value, 0.0));
   }
 
-  /** Names of the fields that nobody has asked for, without calling them errors. */
-  List<String> unread() {
-    List<String> names = new ArrayList<>();
-    node.fieldNames().forEachRemaining(names::add);
-    names.removeAll(known);
-    return names;
+  /** Makes a name known without reading it. */
+  void know(String name) {
+    known.add(name);
   }
 
-  /** Reports every field of this object that nobody has asked for. */
+  /** Reports every field of this object that is not known by now. */
   void end() {
-    for (String name : unread()) {
-      error(name, "unknown field; expected " + new TreeSet<>(known));
+    Iterable<String> names = node::fieldNames;
+    for (String name : names) {
+      if (!known.contains(name)) {
+        error(name, "unknown field; expected one of " + new TreeSet<>(known));
+      }
     }
   }
 
@@ -234,8 +235,7 @@ final class JsonFields {
     return false;
   }
 
-  private <T> Map<String, T> entries(
-      String name, java.util.function.BiFunction<String, JsonNode, T> reader) {
+  private <T> Map<String, T> entries(String name, BiFunction<String, JsonNode, T> reader) {
     JsonNode value = take(name);
     if (value == null) {
       return Map.of();

@@ -1,5 +1,6 @@
 package dev.fairway.schemas.serde;
 
+import dev.fairway.schemas.ProtocolData;
 import dev.fairway.schemas.serde.UndecodableRecordException.Reason;
 import java.io.EOFException;
 import java.io.IOException;
@@ -10,7 +11,6 @@ import org.apache.avro.Schema;
 import org.apache.avro.SchemaCompatibility;
 import org.apache.avro.io.BinaryDecoder;
 import org.apache.avro.io.DecoderFactory;
-import org.apache.avro.specific.SpecificData;
 import org.apache.avro.specific.SpecificDatumReader;
 import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.common.config.ConfigException;
@@ -149,14 +149,7 @@ public final class AvroDeserializer<T extends SpecificRecord> implements Deseria
           expected + "but the bytes end inside it. Send the whole value.",
           e);
     } catch (AvroTypeException e) {
-      throw undecodable(
-          Reason.INCOMPATIBLE_SCHEMA,
-          topic,
-          expected
-              + "but it has something this reader's schema cannot say: "
-              + e.getMessage()
-              + ". Upgrade the reader.",
-          e);
+      throw mismatch(topic, expected, reader, e);
     } catch (IOException | RuntimeException e) {
       // Whatever a hostile value provokes in Avro (bad index, negative length) is the value's
       // fault.
@@ -225,18 +218,35 @@ public final class AvroDeserializer<T extends SpecificRecord> implements Deseria
               .formatted(wanted.getFullName(), id, writer.getFullName()),
           null);
     }
+    return new SpecificDatumReader<>(writer, wanted, ProtocolData.model());
+  }
+
+  /**
+   * A value that the schemas do not reconcile. Where they never do, or not for all values (a newer
+   * writer's enum symbol), the writer's version is at fault, otherwise its bytes. Asked only now:
+   * the values of a newer version that the reader can say are read.
+   */
+  private UndecodableRecordException mismatch(
+      String topic, String expected, SpecificDatumReader<T> reader, AvroTypeException cause) {
     SchemaCompatibility.SchemaPairCompatibility compatibility =
-        SchemaCompatibility.checkReaderWriterCompatibility(wanted, writer);
-    if (compatibility.getType() != SchemaCompatibility.SchemaCompatibilityType.COMPATIBLE) {
-      throw undecodable(
-          Reason.INCOMPATIBLE_SCHEMA,
+        SchemaCompatibility.checkReaderWriterCompatibility(
+            reader.getExpected(), reader.getSchema());
+    if (compatibility.getType() == SchemaCompatibility.SchemaCompatibilityType.COMPATIBLE) {
+      return undecodable(
+          Reason.MALFORMED,
           topic,
-          "Expected a schema from which this reader's %s can be made, but schema %d is not: %s. Write with the protocol's schema."
-              .formatted(
-                  wanted.getFullName(), id, compatibility.getResult().getIncompatibilities()),
-          null);
+          expected
+              + "but the bytes contradict it: %s. Check which schema id they carry."
+                  .formatted(cause.getMessage()),
+          cause);
     }
-    return new SpecificDatumReader<>(writer, wanted, SpecificData.getForClass(target));
+    return undecodable(
+        Reason.INCOMPATIBLE_SCHEMA,
+        topic,
+        expected
+            + "that this reader's version can express, but found: %s. Upgrade the reader, or write with the protocol's schema."
+                .formatted(cause.getMessage()),
+        cause);
   }
 
   private static UndecodableRecordException undecodable(

@@ -1,5 +1,6 @@
 package dev.fairway.schemas.serde;
 
+import dev.fairway.schemas.ProtocolData;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -105,7 +106,7 @@ public final class AvroSerializer<T extends SpecificRecord> implements Serialize
   private SpecificDatumWriter<T> writer(Schema schema) {
     SpecificDatumWriter<T> writer = writers.get(schema);
     if (writer == null) {
-      writer = new SpecificDatumWriter<>(schema);
+      writer = new SpecificDatumWriter<>(schema, ProtocolData.model());
       writers.put(schema, writer);
     }
     return writer;

@@ -8,6 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Client of a registry that speaks Confluent's REST API, as Confluent Schema Registry, Apicurio
@@ -31,6 +33,8 @@ import org.apache.avro.Schema;
  * <p>Thread-safe. Two threads may ask the same question at the same time; the answers agree.
  */
 public final class HttpSchemaRegistry implements SchemaRegistry {
+
+  private static final Logger LOG = LoggerFactory.getLogger(HttpSchemaRegistry.class);
 
   private record SubjectSchema(String subject, Schema schema) {}
 
@@ -115,6 +119,10 @@ public final class HttpSchemaRegistry implements SchemaRegistry {
       unavailable = null;
     } catch (SchemaRegistryException e) {
       unavailable = until(settings.unavailablePause(), e.getMessage());
+      LOG.warn(
+          "No look-up of schemas for {} ms: {}",
+          settings.unavailablePause().toMillis(),
+          e.getMessage());
       throw e;
     }
     String wanted = "the schema with id " + id;

@@ -1,0 +1,2 @@
+/** Balances, amounts and exact integer arithmetic. */
+package dev.fairway.admission.engine.bucket;

@@ -1,0 +1,261 @@
+package dev.fairway.admission.mapping;
+
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Lease;
+import dev.fairway.admission.engine.state.Row;
+import dev.fairway.admission.engine.state.Waiter;
+import dev.fairway.schemas.BalanceRow;
+import dev.fairway.schemas.BucketRow;
+import dev.fairway.schemas.DefinitionRow;
+import dev.fairway.schemas.FlowRow;
+import dev.fairway.schemas.HoldReason;
+import dev.fairway.schemas.KeyRow;
+import dev.fairway.schemas.LeaseRow;
+import dev.fairway.schemas.LeaseStatus;
+import dev.fairway.schemas.RejectReason;
+import dev.fairway.schemas.RememberedRow;
+import dev.fairway.schemas.StateRow;
+import dev.fairway.schemas.TaskRow;
+import dev.fairway.schemas.WaiterRow;
+
+/** State rows, both ways. Thread-safe. */
+public final class RowMapper {
+  private RowMapper() {}
+
+  /** The record of one row of a key. */
+  public static StateRow toAvro(String key, Row row) {
+    return new StateRow(key, row(row));
+  }
+
+  /**
+   * The row of a record.
+   *
+   * @throws IllegalArgumentException if it names a dimension or an ending that does not exist
+   */
+  public static Row toEngine(StateRow from) {
+    Object row = from.getRow();
+    if (row instanceof WaiterRow r) {
+      return new Row.WaiterRow(waiter(r));
+    }
+    if (row instanceof LeaseRow r) {
+      return new Row.LeaseRow(lease(r));
+    }
+    if (row instanceof BalanceRow r) {
+      return balance(r);
+    }
+    if (row instanceof RememberedRow r) {
+      return remembered(r);
+    }
+    if (row instanceof FlowRow r) {
+      return new Row.FlowRow(r.getQuota(), r.getAgentId(), r.getFinishTag());
+    }
+    if (row instanceof TaskRow r) {
+      return new Row.TaskRow(r.getTaskId(), r.getCalls(), r.getTouchedAtMs());
+    }
+    if (row instanceof KeyRow r) {
+      return new Row.KeyRow(
+          r.getKey(),
+          r.getSequence(),
+          r.getNowMs(),
+          r.getEpoch(),
+          r.getSalt().isEmpty() ? null : r.getSalt());
+    }
+    if (row instanceof DefinitionRow r) {
+      return new Row.DefinitionRow(QuotaMapper.toEngine(r.getDefinition()));
+    }
+    throw new IllegalArgumentException("Expected a state row but found " + row);
+  }
+
+  private static Object row(Row row) {
+    if (row instanceof Row.WaiterRow r) {
+      return waiter(r.waiter());
+    }
+    if (row instanceof Row.LeaseRow r) {
+      return lease(r.lease());
+    }
+    if (row instanceof Row.BalanceRow r) {
+      return balance(r);
+    }
+    if (row instanceof Row.RememberedRow r) {
+      return new RememberedRow(
+          r.quotaId(),
+          r.idHash(),
+          r.contentHash(),
+          r.ending().name(),
+          r.leaseId(),
+          Values.symbol(r.reason(), RejectReason.class),
+          r.retryAtMs(),
+          r.keptTag(),
+          r.forgetAtMs());
+    }
+    if (row instanceof Row.FlowRow r) {
+      return new FlowRow(r.quotaId(), r.agentId(), r.finishTag());
+    }
+    if (row instanceof Row.TaskRow r) {
+      return new TaskRow(r.taskId(), r.calls(), r.touchedAtMs());
+    }
+    if (row instanceof Row.KeyRow r) {
+      return new KeyRow(
+          r.key(), r.sequence(), r.nowMs(), r.epoch(), r.salt() == null ? "" : r.salt());
+    }
+    if (row instanceof Row.DefinitionRow r) {
+      return new DefinitionRow(QuotaMapper.toAvro(r.definition()));
+    }
+    throw new IllegalArgumentException("Expected a row but found " + row);
+  }
+
+  static Waiter waiter(WaiterRow from) {
+    return new Waiter(
+        CommandMapper.request(from.getRequest()),
+        from.getContentHash(),
+        from.getAppendedAtMs(),
+        from.getAttempt(),
+        from.getArrival(),
+        from.getEnqueuedAtMs(),
+        from.getDeadlineMs(),
+        Values.amounts(from.getEstimate()),
+        from.getCost(),
+        from.getWeightMilli(),
+        from.getStartTag(),
+        from.getFinishTag(),
+        from.getToldAtMs(),
+        from.getToldEtaMs());
+  }
+
+  static WaiterRow waiter(Waiter from) {
+    return new WaiterRow(
+        CommandMapper.request(from.request()),
+        from.contentHash(),
+        from.appendedAtMs(),
+        from.attempt(),
+        from.arrival(),
+        from.enqueuedAtMs(),
+        from.deadlineMs(),
+        Values.amounts(from.estimate()),
+        from.cost(),
+        from.weightMilli(),
+        from.startTag(),
+        from.finishTag(),
+        from.toldAtMs(),
+        from.toldEtaMs());
+  }
+
+  private static Lease lease(LeaseRow from) {
+    return new Lease(
+        CommandMapper.request(from.getRequest()),
+        from.getContentHash(),
+        from.getAppendedAtMs(),
+        from.getDeadlineMs(),
+        from.getLeaseId(),
+        from.getAttempt(),
+        Values.symbol(from.getStatus(), Lease.Status.class),
+        from.getGrantedAtMs(),
+        from.getExpiresAtMs(),
+        from.getEndedAtMs(),
+        Values.amounts(from.getCharged()),
+        from.getInputKnown(),
+        from.getColdCache(),
+        from.getCost(),
+        from.getWeightMilli(),
+        from.getStartTag(),
+        from.getSentAtMs(),
+        from.getSendKnown(),
+        from.getSendGuardMs());
+  }
+
+  private static LeaseRow lease(Lease from) {
+    return new LeaseRow(
+        CommandMapper.request(from.request()),
+        from.contentHash(),
+        from.appendedAtMs(),
+        from.deadlineMs(),
+        from.leaseId(),
+        from.attempt(),
+        Values.symbol(from.status(), LeaseStatus.class),
+        from.grantedAtMs(),
+        from.expiresAtMs(),
+        from.endedAtMs(),
+        Values.amounts(from.charged()),
+        from.inputKnown(),
+        from.coldCache(),
+        from.cost(),
+        from.weightMilli(),
+        from.startTag(),
+        from.sentAtMs(),
+        from.sendKnown(),
+        from.sendGuardMs());
+  }
+
+  private static Row.BalanceRow balance(BalanceRow from) {
+    return new Row.BalanceRow(
+        from.getQuota(),
+        from.getRemoved(),
+        Values.list(from.getBuckets(), RowMapper::bucket),
+        from.getRefilledAtMs(),
+        from.getMarginBp(),
+        from.getLastCutAtMs(),
+        from.getRestoreFromMs(),
+        from.getHoldUntilMs(),
+        Values.symbol(from.getHoldReason(), Event.HoldReason.class),
+        from.getOverloads(),
+        from.getVirtualTime(),
+        from.getArrivals(),
+        from.getSendDelayMeanUs(),
+        from.getSendDelayMaxMs(),
+        from.getLastSignalSentAtMs());
+  }
+
+  private static BalanceRow balance(Row.BalanceRow from) {
+    return new BalanceRow(
+        from.quotaId(),
+        from.removed(),
+        Values.list(from.buckets(), RowMapper::bucket),
+        from.refilledAtMs(),
+        from.marginBp(),
+        from.lastCutAtMs(),
+        from.restoreFromMs(),
+        from.holdUntilMs(),
+        Values.symbol(from.holdReason(), HoldReason.class),
+        from.overloads(),
+        from.virtualTime(),
+        from.arrivals(),
+        from.sendDelayMeanUs(),
+        from.sendDelayMaxMs(),
+        from.lastSignalSentAtMs());
+  }
+
+  private static Row.BucketRow bucket(BucketRow from) {
+    Dimension dimension = Values.dimension(from.getDimension());
+    return new Row.BucketRow(
+        dimension,
+        from.getBalance(),
+        from.getRemainder(),
+        from.getLearnedLimit(),
+        from.getAbsorbedBeforeMs(),
+        from.getClipped());
+  }
+
+  private static BucketRow bucket(Row.BucketRow from) {
+    return new BucketRow(
+        from.dimension().wireName(),
+        from.balance(),
+        from.remainder(),
+        from.learnedLimit(),
+        from.absorbedBeforeMs(),
+        from.clipped());
+  }
+
+  private static Row.RememberedRow remembered(RememberedRow from) {
+    return new Row.RememberedRow(
+        from.getQuota(),
+        from.getIdHash(),
+        from.getContentHash(),
+        Row.Ending.valueOf(from.getEnding()),
+        from.getLeaseId(),
+        Values.symbol(from.getReason(), dev.fairway.admission.engine.RejectReason.class),
+        from.getRetryAtMs(),
+        from.getKeptTag(),
+        from.getForgetAtMs());
+  }
+}

@@ -1,0 +1,153 @@
+package dev.fairway.admission.engine;
+
+import static dev.fairway.admission.engine.EngineContext.KEY;
+import static dev.fairway.admission.engine.EngineContext.QUOTA;
+import static dev.fairway.admission.engine.EngineContext.SALT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fairway.admission.engine.Event.DecisionRepeated;
+import dev.fairway.admission.engine.Event.LeaseGranted;
+import dev.fairway.admission.engine.Event.LeaseQueued;
+import dev.fairway.admission.engine.LeaseRequest.Estimate;
+import dev.fairway.admission.engine.QuotaDefinition.Margin;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.QuotaDefinition.State;
+import dev.fairway.admission.engine.QuotaDefinition.Window;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class EtaTest {
+  private static final long START_MS = 1_000_000;
+  private static final long DAY_MS = 86_400_000;
+  private static final String[] ROLES = {"planner", "reviewer", "worker", "unknown"};
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3})
+  void shouldTellAnEtaWithinTenPercentOfWhatHappensAtTenThousandQueued(long seed) {
+    // given
+    Random random = new Random(seed);
+    AdmissionEngine engine = engineWithFullQueue(10_000, random);
+    Map<String, Long> told = new HashMap<>();
+    engine.waiting(QUOTA, 20_000).stream()
+        .filter(waiter -> waiter.arrival() % 97 == 0)
+        .forEach(
+            waiter -> told.put(waiter.request().requestId(), toldAgain(engine, waiter.request())));
+
+    // when
+    Map<String, Long> granted = drain(engine);
+
+    // then
+    assertThat(told).hasSizeGreaterThan(90);
+    told.forEach(
+        (id, etaMs) ->
+            assertThat((double) etaMs)
+                .as("ETA of %s, seed %d", id, seed)
+                .isBetween(0.9 * granted.get(id) - 5, 1.1 * granted.get(id) + 5));
+  }
+
+  @Test
+  void shouldChangeAsManyRowsPerCommandAtTenThousandQueuedAsAtTen() {
+    // given
+    AdmissionEngine small = engineWithFullQueue(10, new Random(7));
+    AdmissionEngine large = engineWithFullQueue(10_000, new Random(7));
+    LeaseRequest next = request("next", "agent-next", "worker", 100, 10);
+
+    // when
+    Handled inSmall = small.handle(KEY, new Command.RequestLease(next, START_MS), START_MS);
+    Handled inLarge = large.handle(KEY, new Command.RequestLease(next, START_MS), START_MS);
+
+    // then
+    assertThat(inLarge.changedRows().keySet()).isEqualTo(inSmall.changedRows().keySet());
+    assertThat(inLarge.events()).hasSameSizeAs(inSmall.events());
+  }
+
+  private static AdmissionEngine engineWithFullQueue(int requests, Random random) {
+    Amounts limits =
+        Amounts.of(Dimension.INPUT_TOKENS, 450_000)
+            .with(Dimension.OUTPUT_TOKENS, 90_000)
+            .with(Dimension.REQUESTS, 1_000);
+    QuotaDefinition quota =
+        new QuotaDefinition(
+            QUOTA,
+            "anthropic",
+            Preset.FAIRWAY,
+            List.of(),
+            List.of(),
+            Window.TOKEN_BUCKET,
+            limits,
+            null,
+            Amounts.of(Dimension.INPUT_TOKENS, 0),
+            new Margin(MarginModeName.RATE, 0.85, 0.6, null, null, null),
+            DAY_MS,
+            DAY_MS,
+            null,
+            null,
+            null,
+            20_000,
+            20_000,
+            null,
+            Map.of(),
+            Map.of(),
+            Map.of(),
+            State.ACTIVE,
+            0);
+    AdmissionEngine engine = new AdmissionEngine();
+    engine.handle(KEY, new Command.DefineQuota(quota, SALT), START_MS);
+    for (int i = 0; i < requests; i++) {
+      LeaseRequest r =
+          request(
+              "r" + i,
+              "agent" + random.nextInt(200),
+              ROLES[random.nextInt(ROLES.length)],
+              200 + random.nextInt(20_000),
+              random.nextInt(3_000));
+      engine.handle(KEY, new Command.RequestLease(r, START_MS), START_MS);
+    }
+    return engine;
+  }
+
+  private static LeaseRequest request(String id, String agent, String role, long in, long out) {
+    return new LeaseRequest(
+        id,
+        agent,
+        QUOTA,
+        null,
+        role,
+        "batch",
+        null,
+        0,
+        null,
+        new Estimate(in, 0, null, out, ""),
+        null,
+        START_MS + DAY_MS,
+        null,
+        null);
+  }
+
+  private static long toldAgain(AdmissionEngine engine, LeaseRequest request) {
+    Handled again = engine.handle(KEY, new Command.RequestLease(request, START_MS), START_MS);
+    DecisionRepeated repeated = EngineContext.only(again.events(), DecisionRepeated.class);
+    return ((LeaseQueued) repeated.decision()).etaMs();
+  }
+
+  private static Map<String, Long> drain(AdmissionEngine engine) {
+    Map<String, Long> granted = new HashMap<>();
+    while (!engine.waiting(QUOTA, 1).isEmpty()) {
+      long at = engine.nextDeadlineMs();
+      for (Event event : engine.handle(KEY, new Command.Tick(), at).events()) {
+        if (event instanceof LeaseGranted e) {
+          granted.put(e.requestId(), at - START_MS);
+        }
+      }
+    }
+    return granted;
+  }
+}

@@ -1,0 +1,214 @@
+package dev.fairway.admission.engine;
+
+import static dev.fairway.admission.engine.EngineContext.only;
+import static dev.fairway.admission.engine.EngineContext.tokens;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fairway.admission.engine.Event.BucketsResynced;
+import dev.fairway.admission.engine.Event.HoldReason;
+import dev.fairway.admission.engine.Event.LeaseGranted;
+import dev.fairway.admission.engine.Event.LeaseQueued;
+import dev.fairway.admission.engine.Event.LeaseRejected;
+import dev.fairway.admission.engine.Event.LeaseSettled;
+import dev.fairway.admission.engine.Event.LimitLearned;
+import dev.fairway.admission.engine.Event.MarginCut;
+import dev.fairway.admission.engine.Event.MarginRestored;
+import dev.fairway.admission.engine.Event.QuotaHeld;
+import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.Signal.Kind;
+import dev.fairway.admission.engine.Signal.Reading;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class MarginAndResyncTest {
+
+  @Test
+  void shouldCutOncePerEpisodeAndGiveBackSlowly() {
+    // given
+    EngineContext context = EngineContext.with(tokens(60_000), tokens(60_000));
+    String first = granted(context, "r1", 100);
+    String second = granted(context, "r2", 100);
+    context.sleep(1000);
+
+    // when
+    List<Event> cut = limited(context, first, null);
+    List<Event> sameEpisode = limited(context, second, null);
+    context.sleep(1000);
+    String third = granted(context, "r3", 100);
+    List<Event> nextEpisode = limited(context, third, null);
+    List<Event> recovery = context.sleep(400_000);
+
+    // then
+    assertThat(only(cut, MarginCut.class)).isEqualTo(new MarginCut("k/q", 10_000, 9_500));
+    assertThat(sameEpisode).noneMatch(MarginCut.class::isInstance);
+    assertThat(only(nextEpisode, MarginCut.class).toBp()).isEqualTo(9_000);
+    assertThat(recovery)
+        .filteredOn(MarginRestored.class::isInstance)
+        .containsExactly(
+            new MarginRestored("k/q", 9_000, 9_100), new MarginRestored("k/q", 9_100, 9_200));
+  }
+
+  @Test
+  void shouldRefundTokensButNotTheRequestOfARefusedCall() {
+    // given
+    EngineContext context =
+        EngineContext.with(
+            Amounts.of(Dimension.REQUESTS, 10).with(Dimension.TOKENS, 600),
+            Amounts.of(Dimension.REQUESTS, 5).with(Dimension.TOKENS, 500));
+    String lease = granted(context, "r1", 400);
+
+    // when
+    List<Event> settled = limited(context, lease, null);
+
+    // then
+    assertThat(only(settled, LeaseSettled.class).adjusted())
+        .isEqualTo(Amounts.of(Dimension.REQUESTS, 0).with(Dimension.TOKENS, 400));
+  }
+
+  @Test
+  void shouldHoldEverybodyUntilRetryAfterAndRejectWhereThatIsTooLong() {
+    // given
+    EngineContext context = EngineContext.with(tokens(60_000), tokens(60_000));
+    String lease = granted(context, "r1", 100);
+    String other = granted(context, "r2", 100);
+
+    // when
+    List<Event> held = limited(context, lease, 30_000L);
+    LeaseQueued queued = only(context.ask("r3", "a3", 10), LeaseQueued.class);
+    List<Event> atEnd = context.sleep(30_000);
+    List<Event> exhausted = limited(context, other, 171_000L);
+    LeaseRejected rejected = only(context.ask("r4", "a4", 10), LeaseRejected.class);
+
+    // then
+    assertThat(only(held, QuotaHeld.class).reason()).isEqualTo(HoldReason.RATE_LIMITED);
+    assertThat(queued.etaMs()).isEqualTo(30_000);
+    assertThat(only(atEnd, LeaseGranted.class).grantedAtMs()).isEqualTo(context.nowMs);
+    assertThat(only(exhausted, QuotaHeld.class).reason()).isEqualTo(HoldReason.QUOTA_EXHAUSTED);
+    assertThat(rejected.reason()).isEqualTo(RejectReason.QUOTA_EXHAUSTED);
+    assertThat(rejected.retryAtMs()).isEqualTo(context.nowMs + 171_000);
+  }
+
+  @Test
+  void shouldMoveTheBalanceIntoTheProvidersIntervalAndAbsorbWhatItHolds() {
+    // given: one call long before, one at about the same time as the signal's, one clearly after
+    EngineContext context = EngineContext.with(tokens(60_000), tokens(50_000));
+    String seen = granted(context, "seen", 1_000);
+    context.sleep(1_000);
+    String own = granted(context, "own", 2_000);
+    context.sleep(50);
+    granted(context, "ambiguous", 4_000);
+    context.sleep(500);
+    granted(context, "unseen", 8_000);
+
+    // when: sent at its grant, 550 ms ago; the provider said 30000 just now
+    List<Event> settled =
+        context.settle(own, "a1", Outcome.SUCCEEDED, 2_000L, 0L, s -> withSignal(s, 550, 30_000));
+
+    // then
+    Event.Resync move = only(settled, BucketsResynced.class).dimensions().get(0);
+    assertThat(move.high()).isEqualTo(30_000 - 8_000);
+    assertThat(move.low()).isEqualTo(30_000 - 8_000 - 4_000);
+    assertThat(move.after()).isEqualTo(22_000);
+    List<Event> late = context.settle(seen, "a1", Outcome.SUCCEEDED, 400L, 0L);
+    assertThat(only(late, LeaseSettled.class).adjusted()).isEqualTo(tokens(0));
+  }
+
+  @Test
+  void shouldTakeSentinelsForUnknownAndLearnOnlyLowerLimits() {
+    // given
+    EngineContext context = EngineContext.with(tokens(120_000), tokens(70_000));
+    String first = granted(context, "r1", 0);
+    String second = granted(context, "r2", 0);
+
+    // when
+    List<Event> sentinel =
+        context.settle(
+            first, "a1", Outcome.SUCCEEDED, 0L, 0L, s -> withReading(s, new Reading(-1L, -1L, 0L)));
+    List<Event> lower =
+        context.settle(
+            second,
+            "a1",
+            Outcome.SUCCEEDED,
+            0L,
+            0L,
+            s -> withReading(s, new Reading(30_000L, null, null)));
+
+    // then
+    assertThat(sentinel).hasSize(1);
+    assertThat(only(lower, LimitLearned.class).limitPerMinute()).isEqualTo(30_000);
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(29_500);
+  }
+
+  @Test
+  void shouldNotCutForACallThatNeverFitsAndLearnTheLimit() {
+    // given
+    EngineContext context = EngineContext.with(tokens(60_000), tokens(60_000));
+    String lease = granted(context, "r1", 34_307);
+    Signal signal =
+        new Signal(
+            429,
+            Kind.NEVER_FITS,
+            Dimension.TOKENS,
+            null,
+            0L,
+            500L,
+            Map.of(Dimension.TOKENS, new Reading(30_000L, null, null)));
+
+    // when
+    List<Event> settled =
+        context.settle(
+            lease,
+            "a1",
+            Outcome.RATE_LIMITED,
+            null,
+            null,
+            s ->
+                new Settlement(
+                    s.leaseId(), null, "a1", s.quotaId(), s.outcome(), null, true, signal));
+
+    // then
+    assertThat(settled).noneMatch(MarginCut.class::isInstance);
+    assertThat(settled).noneMatch(QuotaHeld.class::isInstance);
+    assertThat(only(settled, LeaseRejected.class).reason()).isEqualTo(RejectReason.NEVER_FITS);
+  }
+
+  private static String granted(EngineContext context, String id, long input) {
+    return only(context.ask(id, "a1", input), LeaseGranted.class).leaseId();
+  }
+
+  private static List<Event> limited(EngineContext context, String lease, Long retryAfterMs) {
+    Signal signal = new Signal(429, Kind.RATE_LIMITED, null, retryAfterMs, 0L, null, Map.of());
+    return context.settle(
+        lease,
+        "a1",
+        Outcome.RATE_LIMITED,
+        null,
+        null,
+        s ->
+            new Settlement(s.leaseId(), null, "a1", s.quotaId(), s.outcome(), null, false, signal));
+  }
+
+  private static Settlement withSignal(Settlement s, long msSinceSend, long remaining) {
+    Signal signal =
+        new Signal(
+            200,
+            Kind.OK,
+            null,
+            null,
+            0L,
+            msSinceSend,
+            Map.of(Dimension.TOKENS, new Reading(null, remaining, null)));
+    return new Settlement(
+        s.leaseId(), null, s.agentId(), s.quotaId(), s.outcome(), s.usage(), false, signal);
+  }
+
+  private static Settlement withReading(Settlement s, Reading reading) {
+    Signal signal =
+        new Signal(200, Kind.OK, null, null, 0L, 10L, Map.of(Dimension.TOKENS, reading));
+    return new Settlement(
+        s.leaseId(), null, s.agentId(), s.quotaId(), s.outcome(), s.usage(), false, signal);
+  }
+}

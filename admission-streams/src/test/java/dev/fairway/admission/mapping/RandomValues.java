@@ -1,0 +1,451 @@
+package dev.fairway.admission.mapping;
+
+import dev.fairway.admission.engine.Command;
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.HoldReason;
+import dev.fairway.admission.engine.LeaseRequest;
+import dev.fairway.admission.engine.OpaqueBytes;
+import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.RejectReason;
+import dev.fairway.admission.engine.Settlement;
+import dev.fairway.admission.engine.Signal;
+import dev.fairway.admission.engine.TaskUpdate;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Lease;
+import dev.fairway.admission.engine.state.Row;
+import dev.fairway.admission.engine.state.Waiter;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Supplier;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+
+/**
+ * Random commands, events and rows of every kind: any value that the types allow, sensible or not.
+ * Seeded by jqwik, so a failure repeats.
+ */
+public final class RandomValues {
+  private static final String ID_ALPHABET = "abcXYZ019._:-";
+
+  private final Random random;
+
+  public RandomValues(Random random) {
+    this.random = random;
+  }
+
+  /** Commands of every kind. */
+  public static Arbitrary<Command> commands() {
+    return Arbitraries.randomValue(random -> new RandomValues(random).command());
+  }
+
+  /** Events of every kind. */
+  public static Arbitrary<Event> events() {
+    return Arbitraries.randomValue(random -> new RandomValues(random).event());
+  }
+
+  /** Rows of every kind. */
+  public static Arbitrary<Row> rows() {
+    return Arbitraries.randomValue(random -> new RandomValues(random).row());
+  }
+
+  public Command command() {
+    return this.<Supplier<Command>>oneOf(
+            () -> new Command.DefineQuota(definition(), hex(32)),
+            () -> new Command.RemoveQuota(quotaId()),
+            () -> new Command.RequestLease(request(), number()),
+            () -> new Command.SettleLease(settlement(), number()),
+            () -> new Command.UpdateTask(taskUpdate()),
+            Command.Tick::new)
+        .get();
+  }
+
+  public Event event() {
+    return this.<Supplier<Event>>oneOf(
+            () -> new Event.QuotaDefined(definition(), maybe(() -> hex(32)), ids()),
+            () -> new Event.QuotaRemoved(quotaId()),
+            () -> new Event.LeaseEnqueued(waiter()),
+            this::granted,
+            this::queued,
+            () ->
+                new Event.EtaRevised(
+                    quotaId(),
+                    id(),
+                    id(),
+                    random.nextInt(),
+                    number(),
+                    maybe(this::number),
+                    maybe(this::bytes)),
+            this::rejected,
+            () -> new Event.DecisionRepeated(oneOf(granted(), queued(), rejected())),
+            () ->
+                new Event.LeaseRenewed(
+                    quotaId(),
+                    id(),
+                    id(),
+                    hex(32),
+                    amounts(),
+                    random.nextBoolean(),
+                    number(),
+                    maybe(this::number)),
+            () ->
+                new Event.LeaseSettled(
+                    quotaId(),
+                    id(),
+                    id(),
+                    hex(32),
+                    oneOf(Settlement.Outcome.values()),
+                    amounts(),
+                    amounts(),
+                    number(),
+                    random.nextBoolean(),
+                    maybe(this::number)),
+            () -> new Event.LeaseCancelled(quotaId(), id(), id(), random.nextBoolean()),
+            () -> new Event.RequestIgnored(quotaId(), id(), id()),
+            () -> new Event.LeaseExpired(quotaId(), id(), id(), hex(32)),
+            () -> new Event.UnleasedCharged(quotaId(), id(), id(), amounts()),
+            () ->
+                new Event.DuplicateIgnored(
+                    quotaId(), maybe(this::id), maybe(this::id), maybe(() -> hex(32))),
+            () ->
+                new Event.SettlementIgnored(
+                    quotaId(), maybe(this::id), maybe(this::id), maybe(() -> hex(32)), text()),
+            () -> new Event.MarginCut(quotaId(), random.nextInt(), random.nextInt()),
+            () -> new Event.MarginRestored(quotaId(), random.nextInt(), random.nextInt()),
+            () -> new Event.QuotaHeld(quotaId(), oneOf(HoldReason.values()), maybe(this::number)),
+            () -> new Event.QuotaReleased(quotaId()),
+            () ->
+                new Event.BucketsResynced(
+                    quotaId(), maybe(() -> hex(32)), number(), list(this::resync)),
+            () -> new Event.LimitLearned(quotaId(), oneOf(Dimension.values()), number()))
+        .get();
+  }
+
+  public Row row() {
+    return this.<Supplier<Row>>oneOf(
+            () -> new Row.KeyRow(id(), number(), number(), random.nextInt(), maybe(() -> hex(32))),
+            () -> new Row.DefinitionRow(definition()),
+            this::balance,
+            () -> new Row.LeaseRow(lease()),
+            () -> new Row.WaiterRow(waiter()),
+            () -> new Row.FlowRow(quotaId(), id(), number()),
+            () -> new Row.TaskRow(id(), random.nextInt(), number()),
+            () ->
+                new Row.RememberedRow(
+                    quotaId(),
+                    hex(32),
+                    maybe(() -> hex(32)),
+                    oneOf(Row.Ending.values()),
+                    maybe(() -> hex(32)),
+                    maybe(() -> oneOf(RejectReason.values())),
+                    maybe(this::number),
+                    maybe(this::number),
+                    number()))
+        .get();
+  }
+
+  public QuotaDefinition definition() {
+    return new QuotaDefinition(
+        quotaId(),
+        text(),
+        oneOf(QuotaDefinition.Preset.values()),
+        ids(),
+        ids(),
+        oneOf(QuotaDefinition.Window.values()),
+        amounts(),
+        maybe(this::amounts),
+        maybe(this::amounts),
+        maybe(
+            () ->
+                new QuotaDefinition.Margin(
+                    maybe(() -> oneOf(QuotaDefinition.MarginModeName.values())),
+                    maybe(random::nextDouble),
+                    maybe(random::nextDouble),
+                    maybe(random::nextDouble),
+                    maybe(random::nextDouble),
+                    maybe(this::number))),
+        maybe(this::number),
+        maybe(this::number),
+        maybe(() -> oneOf(QuotaDefinition.OutputReservation.values())),
+        maybe(this::number),
+        maybe(this::number),
+        maybe(random::nextInt),
+        maybe(random::nextInt),
+        maybe(
+            () ->
+                new QuotaDefinition.Budgets(
+                    maybe(random::nextInt), maybe(random::nextInt), maybe(random::nextDouble))),
+        map(random::nextDouble),
+        map(
+            () ->
+                new QuotaDefinition.Tenant(
+                    random.nextDouble(),
+                    maybe(random::nextDouble),
+                    ids(),
+                    ids(),
+                    ids(),
+                    maybe(random::nextInt),
+                    maybe(this::text))),
+        map(random::nextDouble),
+        oneOf(QuotaDefinition.State.values()),
+        random.nextInt());
+  }
+
+  public LeaseRequest request() {
+    return new LeaseRequest(
+        id(),
+        id(),
+        quotaId(),
+        maybe(this::id),
+        id(),
+        id(),
+        maybe(this::id),
+        random.nextInt(),
+        maybe(random::nextInt),
+        new LeaseRequest.Estimate(
+            maybe(this::number), number(), maybe(this::number), maybe(this::number), text()),
+        maybe(this::id),
+        maybe(this::number),
+        maybe(this::bytes),
+        maybe(this::bytes));
+  }
+
+  public Settlement settlement() {
+    return new Settlement(
+        maybe(() -> hex(32)),
+        maybe(this::id),
+        id(),
+        quotaId(),
+        oneOf(Settlement.Outcome.values()),
+        maybe(
+            () ->
+                new Settlement.Usage(
+                    maybe(this::number),
+                    maybe(this::number),
+                    maybe(this::number),
+                    maybe(this::number),
+                    random.nextBoolean())),
+        random.nextBoolean(),
+        maybe(this::signal));
+  }
+
+  private Signal signal() {
+    Map<Dimension, Signal.Reading> limits = new EnumMap<>(Dimension.class);
+    for (Dimension dimension : Dimension.values()) {
+      // A provider has no header for calls in flight, and the protocol no field.
+      if (dimension.refills() && random.nextBoolean()) {
+        limits.put(
+            dimension,
+            new Signal.Reading(maybe(this::number), maybe(this::number), maybe(this::number)));
+      }
+    }
+    return new Signal(
+        maybe(random::nextInt),
+        maybe(() -> oneOf(Signal.Kind.values())),
+        maybe(() -> oneOf(Dimension.values())),
+        maybe(this::number),
+        maybe(this::number),
+        maybe(this::number),
+        limits);
+  }
+
+  private TaskUpdate taskUpdate() {
+    return new TaskUpdate(
+        id(),
+        maybe(this::quotaId),
+        maybe(this::id),
+        maybe(this::id),
+        oneOf(TaskUpdate.State.values()),
+        ids());
+  }
+
+  private Event.LeaseGranted granted() {
+    return new Event.LeaseGranted(
+        quotaId(),
+        id(),
+        id(),
+        hex(32),
+        random.nextInt(),
+        amounts(),
+        random.nextBoolean(),
+        number(),
+        number(),
+        number(),
+        maybe(this::bytes));
+  }
+
+  private Event.LeaseQueued queued() {
+    return new Event.LeaseQueued(
+        quotaId(), id(), id(), random.nextInt(), number(), maybe(this::number), maybe(this::bytes));
+  }
+
+  private Event.LeaseRejected rejected() {
+    return new Event.LeaseRejected(
+        quotaId(),
+        id(),
+        id(),
+        oneOf(RejectReason.values()),
+        text(),
+        maybe(this::number),
+        maybe(this::number),
+        maybe(() -> hex(32)),
+        maybe(this::bytes));
+  }
+
+  private Event.Resync resync() {
+    return new Event.Resync(oneOf(Dimension.values()), number(), number(), number(), number());
+  }
+
+  private Waiter waiter() {
+    return new Waiter(
+        request(),
+        hex(32),
+        number(),
+        random.nextInt(),
+        number(),
+        number(),
+        number(),
+        amounts(),
+        number(),
+        random.nextInt(),
+        number(),
+        number(),
+        maybe(this::number),
+        maybe(this::number));
+  }
+
+  private Lease lease() {
+    return new Lease(
+        request(),
+        hex(32),
+        number(),
+        number(),
+        hex(32),
+        random.nextInt(),
+        oneOf(Lease.Status.values()),
+        number(),
+        number(),
+        maybe(this::number),
+        amounts(),
+        random.nextBoolean(),
+        random.nextBoolean(),
+        number(),
+        random.nextInt(),
+        number(),
+        number(),
+        random.nextBoolean(),
+        number());
+  }
+
+  private Row.BalanceRow balance() {
+    return new Row.BalanceRow(
+        quotaId(),
+        random.nextBoolean(),
+        list(
+            () ->
+                new Row.BucketRow(
+                    oneOf(Dimension.values()),
+                    number(),
+                    number(),
+                    maybe(this::number),
+                    maybe(this::number),
+                    number())),
+        number(),
+        random.nextInt(),
+        maybe(this::number),
+        maybe(this::number),
+        maybe(this::number),
+        maybe(() -> oneOf(HoldReason.values())),
+        random.nextInt(),
+        number(),
+        number(),
+        number(),
+        number(),
+        maybe(this::number));
+  }
+
+  private Amounts amounts() {
+    Amounts result = Amounts.NONE;
+    for (Dimension dimension : Dimension.values()) {
+      if (random.nextBoolean()) {
+        result = result.with(dimension, number());
+      }
+    }
+    return result;
+  }
+
+  /** Small, large and extreme numbers alike. */
+  private long number() {
+    return switch (random.nextInt(6)) {
+      case 0 -> 0;
+      case 1 -> Long.MAX_VALUE;
+      case 2 -> Long.MIN_VALUE;
+      case 3 -> random.nextInt(100_000);
+      default -> random.nextLong();
+    };
+  }
+
+  private String quotaId() {
+    return random.nextBoolean() ? id() : id() + "/" + id();
+  }
+
+  private String id() {
+    StringBuilder text = new StringBuilder();
+    int length = 1 + random.nextInt(12);
+    for (int i = 0; i < length; i++) {
+      text.append(ID_ALPHABET.charAt(random.nextInt(ID_ALPHABET.length())));
+    }
+    return text.toString();
+  }
+
+  private String text() {
+    return oneOf("", "anthropic", "\u00e9\u4e16\ud83d\ude00", "a \"quoted\"\nline");
+  }
+
+  private String hex(int length) {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < length; i++) {
+      text.append(Character.forDigit(random.nextInt(16), 16));
+    }
+    return text.toString();
+  }
+
+  private OpaqueBytes bytes() {
+    byte[] bytes = new byte[random.nextInt(20)];
+    random.nextBytes(bytes);
+    return new OpaqueBytes(bytes);
+  }
+
+  private List<String> ids() {
+    return list(this::id);
+  }
+
+  private <T> List<T> list(Supplier<T> item) {
+    List<T> result = new ArrayList<>();
+    for (int i = random.nextInt(4); i > 0; i--) {
+      result.add(item.get());
+    }
+    return result;
+  }
+
+  private <T> Map<String, T> map(Supplier<T> value) {
+    Map<String, T> result = new HashMap<>();
+    for (int i = random.nextInt(4); i > 0; i--) {
+      result.put(id(), value.get());
+    }
+    return result;
+  }
+
+  private <T> T maybe(Supplier<T> value) {
+    return random.nextBoolean() ? value.get() : null;
+  }
+
+  @SafeVarargs
+  private <T> T oneOf(T... values) {
+    return values[random.nextInt(values.length)];
+  }
+}

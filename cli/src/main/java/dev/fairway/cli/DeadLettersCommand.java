@@ -1,0 +1,189 @@
+package dev.fairway.cli;
+
+import dev.fairway.cli.ops.DeadLetter;
+import dev.fairway.cli.ops.DeadLetterStore;
+import dev.fairway.cli.ops.Pipeline;
+import dev.fairway.cli.ops.Printable;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code fairway dead-letters}: what could not be handled. */
+@Command(
+    name = "dead-letters",
+    description = "Records that could not be handled: list them, or send them again.",
+    subcommands = {DeadLettersCommand.ListAll.class, DeadLettersCommand.Redrive.class},
+    footer = {"", "Example:", "  fairway dead-letters list --reason REGISTRY_UNAVAILABLE"})
+final class DeadLettersCommand extends GroupCommand {
+
+  /** {@code dead-letters list}. */
+  @Command(
+      name = "list",
+      description = "List the dead letters: why, from where, how long, how old.",
+      footer = {"", "Example:", "  fairway dead-letters list"})
+  static final class ListAll extends BaseCommand {
+
+    @Mixin private ConnectionOptions connection;
+
+    @Option(
+        names = "--reason",
+        paramLabel = "REASON",
+        description = "Those with this reason alone.")
+    private String reason;
+
+    @Option(
+        names = "--limit",
+        paramLabel = "N",
+        defaultValue = "1000",
+        description = "Most that are shown, the latest (default: ${DEFAULT-VALUE}).")
+    private int limit;
+
+    @Override
+    public Integer call() {
+      try (Pipeline pipeline = connection.open()) {
+        List<DeadLetter> letters = withReason(new DeadLetterStore(pipeline).all(), reason);
+        List<DeadLetter> latest =
+            letters.subList(Math.max(0, letters.size() - limit), letters.size());
+        Table table =
+            new Table("PLACE", "REASON", "SOURCE", "KEY", "BYTES", "AGE", "SENT AGAIN", "DETAIL");
+        for (DeadLetter letter : latest) {
+          table.add(
+              letter.place(),
+              letter.reason(),
+              source(letter),
+              Printable.text(letter.record().key()),
+              letter.truncatedFromBytes() == null
+                  ? letter.bytes()
+                  : letter.bytes() + " of " + letter.truncatedFromBytes(),
+              age(letter),
+              letter.redriven() ? "yes" : "no",
+              letter.detail());
+        }
+        if (latest.isEmpty()) {
+          say("no dead letters");
+        } else {
+          table.lines().forEach(this::say);
+        }
+        writeJson(Map.of("dead_letters", latest.stream().map(DeadLettersCommand::result).toList()));
+      }
+      return 0;
+    }
+
+    private static String age(DeadLetter letter) {
+      Duration age =
+          Duration.between(Instant.ofEpochMilli(letter.record().timestamp()), Instant.now());
+      return age.toHours() > 0
+          ? age.toHours() + "h" + age.toMinutesPart() + "m"
+          : age.toMinutes() + "m" + age.toSecondsPart() + "s";
+    }
+  }
+
+  /** {@code dead-letters redrive}. */
+  @Command(
+      name = "redrive",
+      description = {
+        "Send dead letters to their source topics again, with their own keys and bytes.",
+        "Each is sent once; those that were sent before are passed over."
+      },
+      footer = {
+        "",
+        "Example:",
+        "  fairway dead-letters redrive 0:17 2:5",
+        "  fairway dead-letters redrive --all --reason REGISTRY_UNAVAILABLE"
+      })
+  static final class Redrive extends BaseCommand {
+
+    @Mixin private ConnectionOptions connection;
+    @Spec private CommandSpec spec;
+
+    @Parameters(
+        arity = "0..*",
+        paramLabel = "PLACE",
+        description = "Places as 'dead-letters list' shows them, partition:offset.")
+    private List<String> places = List.of();
+
+    @Option(names = "--all", description = "All with the reason of --reason.")
+    private boolean all;
+
+    @Option(names = "--reason", paramLabel = "REASON", description = "Goes with --all.")
+    private String reason;
+
+    @Override
+    public Integer call() {
+      if (all == !places.isEmpty() || all != (reason != null)) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "Expected either places such as 0:17, or --all with --reason, but found neither or both.");
+      }
+      try (Pipeline pipeline = connection.open()) {
+        DeadLetterStore store = new DeadLetterStore(pipeline);
+        List<Object> results = new ArrayList<>();
+        for (DeadLetter letter : chosen(store.all())) {
+          if (letter.redriven()) {
+            say(letter.place() + ": was sent again before, passed over");
+          } else {
+            store.redrive(letter);
+            say(letter.place() + ": sent to " + letter.sourceTopic());
+            results.add(result(letter));
+          }
+        }
+        say(results.size() + " sent again");
+        writeJson(Map.of("redriven", results));
+      }
+      return 0;
+    }
+
+    private List<DeadLetter> chosen(List<DeadLetter> letters) {
+      if (all) {
+        return withReason(letters, reason);
+      }
+      List<DeadLetter> chosen =
+          letters.stream().filter(letter -> places.contains(letter.place())).toList();
+      List<String> missing = new ArrayList<>(places);
+      chosen.forEach(letter -> missing.remove(letter.place()));
+      if (!missing.isEmpty()) {
+        throw new CliException(
+            "Expected dead letters at "
+                + places
+                + ", but there are none at "
+                + missing
+                + ". See 'fairway dead-letters list'; nothing was sent.");
+      }
+      return chosen;
+    }
+  }
+
+  private static List<DeadLetter> withReason(List<DeadLetter> letters, String reason) {
+    return reason == null
+        ? letters
+        : letters.stream().filter(letter -> reason.equals(letter.reason())).toList();
+  }
+
+  private static String source(DeadLetter letter) {
+    return letter.sourceTopic() + "/" + letter.sourcePartition() + ":" + letter.sourceOffset();
+  }
+
+  private static Map<String, Object> result(DeadLetter letter) {
+    Map<String, Object> result = new LinkedHashMap<>();
+    result.put("place", letter.place());
+    result.put("reason", letter.reason());
+    result.put("detail", letter.detail());
+    result.put("source", source(letter));
+    result.put("key", Printable.text(letter.record().key()));
+    result.put("bytes", letter.bytes());
+    result.put("truncated_from", letter.truncatedFromBytes());
+    result.put("at_ms", letter.record().timestamp());
+    result.put("redriven", letter.redriven());
+    return result;
+  }
+}

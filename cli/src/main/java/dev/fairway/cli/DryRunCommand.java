@@ -1,0 +1,141 @@
+package dev.fairway.cli;
+
+import dev.fairway.admission.engine.EngineException;
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Handled;
+import dev.fairway.admission.engine.QuotaSnapshot;
+import dev.fairway.replay.script.EventLines;
+import dev.fairway.replay.script.ScriptException;
+import dev.fairway.replay.script.ScriptLine;
+import dev.fairway.replay.script.ScriptReader;
+import dev.fairway.replay.script.ScriptRunner;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code fairway dry-run}: the engine on a script, in virtual time, without Kafka. */
+@Command(
+    name = "dry-run",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Runs a script through the engine in virtual time, without Kafka: one JSON object a line in,"
+          + " one event a line out.",
+      "A line has at_ms and one of quota, request, settle, task, show. Between lines, time moves"
+          + " through every deadline; after the last one it runs until nobody waits and no lease is"
+          + " open."
+    },
+    footer = {
+      "",
+      "Example:",
+      "  fairway dry-run - <<'END'",
+      "  {\"at_ms\":0,\"quota\":{\"id\":\"q\",\"limits\":{\"tokens_per_minute\":100}}}",
+      "  {\"at_ms\":0,\"request\":{\"id\":\"r1\",\"quota\":\"q\",\"agent\":\"a1\",\"input_tokens\":80}}",
+      "  {\"at_ms\":900,\"settle\":{\"request\":\"r1\",\"quota\":\"q\",\"outcome\":\"SUCCEEDED\","
+          + "\"input_tokens\":75,\"output_tokens\":0}}",
+      "  {\"at_ms\":1000,\"show\":\"q\"}",
+      "  END"
+    })
+public final class DryRunCommand implements Callable<Integer> {
+  private static final int FAILURE = 1;
+
+  @Parameters(paramLabel = "FILE|-", description = "The script; - reads standard input.")
+  private String script;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE|-",
+      defaultValue = "-",
+      description = "Where the events go; standard output by default.")
+  private String target;
+
+  @Spec private CommandSpec spec;
+
+  private final InputStream standardInput;
+
+  /** A command that reads the process's standard input where it is told to. */
+  public DryRunCommand() {
+    this(System.in);
+  }
+
+  DryRunCommand(InputStream standardInput) {
+    this.standardInput = standardInput;
+  }
+
+  @Override
+  public Integer call() {
+    try (Reader in = input()) {
+      if (target.equals("-")) {
+        // Standard output stays open: it is not this command's to close.
+        return run(in, spec.commandLine().getOut());
+      }
+      try (Writer out = Files.newBufferedWriter(Path.of(target), StandardCharsets.UTF_8)) {
+        return run(in, out);
+      }
+    } catch (NoSuchFileException e) {
+      return failed("expected a file or folder that exists, but there is no " + e.getFile());
+    } catch (IOException e) {
+      return failed("expected to read " + script + " and to write " + target + ", but: " + e);
+    }
+  }
+
+  private int run(Reader in, Writer out) throws IOException {
+    EventLines lines = new EventLines(out);
+    try {
+      ScriptReader reader = new ScriptReader(in);
+      ScriptRunner runner = new ScriptRunner(new Printer(lines));
+      ScriptLine line = reader.next();
+      while (line != null) {
+        runner.accept(line);
+        if (script.equals("-")) {
+          // Whoever feeds a pipe wants to see what each line did before writing the next.
+          lines.flush();
+        }
+        line = reader.next();
+      }
+      Optional<String> stopped = runner.finish();
+      lines.flush();
+      return stopped.map(this::failed).orElse(0);
+    } catch (ScriptException | EngineException e) {
+      lines.flush();
+      return failed(e.getMessage());
+    }
+  }
+
+  private Reader input() throws IOException {
+    InputStream bytes = script.equals("-") ? standardInput : Files.newInputStream(Path.of(script));
+    return new BufferedReader(new InputStreamReader(bytes, StandardCharsets.UTF_8));
+  }
+
+  private int failed(String message) {
+    spec.commandLine().getErr().println("fairway dry-run: " + message);
+    return FAILURE;
+  }
+
+  private record Printer(EventLines lines) implements ScriptRunner.Output {
+    @Override
+    public void handled(Handled handled) throws IOException {
+      for (Event event : handled.events()) {
+        lines.event(handled.atMs(), event);
+      }
+    }
+
+    @Override
+    public void shown(long atMs, QuotaSnapshot snapshot) throws IOException {
+      lines.show(atMs, snapshot);
+    }
+  }
+}

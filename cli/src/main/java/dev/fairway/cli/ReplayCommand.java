@@ -1,0 +1,202 @@
+package dev.fairway.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.fairway.replay.verify.JournalFile;
+import dev.fairway.replay.verify.JournalSource;
+import dev.fairway.replay.verify.JournalTopic;
+import dev.fairway.replay.verify.JournalVerifier;
+import dev.fairway.replay.verify.VerifyReport;
+import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.Topics;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code fairway replay}: decides a journal again and compares, or copies it into a file. */
+@Command(
+    name = "replay",
+    mixinStandardHelpOptions = true,
+    description = {
+      "Proves that a journal is what the engine decides (--verify), or copies it into a file"
+          + " (--export).",
+      "Each command of the journal is decided again at its own time; events and snapshots must come"
+          + " out the same, and balances and leases must add up without the engine."
+    },
+    footer = {
+      "",
+      "Example:",
+      "  fairway replay --verify --bootstrap localhost:9092",
+      "  fairway replay --export journal.jsonl --bootstrap localhost:9092",
+      "  fairway replay --verify --journal journal.jsonl --json -"
+    })
+public final class ReplayCommand implements Callable<Integer> {
+  private static final int FAILURE = 1;
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int PROGRESS_EVERY = 100_000;
+
+  @ArgGroup(multiplicity = "1")
+  private Action action;
+
+  @ArgGroup(multiplicity = "1")
+  private Source source;
+
+  @Option(
+      names = "--registry",
+      paramLabel = "URL",
+      description =
+          "Schema registry that goes with --bootstrap; without it the journal is read with the"
+              + " schema of this version.")
+  private String registry;
+
+  @Option(
+      names = "--prefix",
+      paramLabel = "TEXT",
+      defaultValue = Topics.DEFAULT_PREFIX,
+      description = "Prefix of the topics (default: ${DEFAULT-VALUE}).")
+  private String prefix;
+
+  @Option(
+      names = "--json",
+      paramLabel = "FILE|-",
+      defaultValue = "-",
+      description = "Where the result goes as JSON; standard output by default.")
+  private String target;
+
+  @Spec private CommandSpec spec;
+
+  private static final class Action {
+    @Option(names = "--verify", required = true, description = "Decide again and compare.")
+    private boolean verify;
+
+    @Option(
+        names = "--export",
+        required = true,
+        paramLabel = "FILE",
+        description = "Write the journal to a file, one record a line, for --journal.")
+    private Path export;
+  }
+
+  private static final class Source {
+    @Option(
+        names = "--journal",
+        required = true,
+        paramLabel = "FILE",
+        description = "A file that --export wrote.")
+    private Path journal;
+
+    @Option(
+        names = "--bootstrap",
+        required = true,
+        paramLabel = "HOST:PORT",
+        description = "Kafka whose journal topic is read, up to the end it has now.")
+    private String bootstrap;
+  }
+
+  @Override
+  public Integer call() {
+    try (JournalSource journal = open()) {
+      return action.verify ? verify(journal) : export(journal);
+    } catch (NoSuchFileException e) {
+      return failed("expected a file or folder that exists, but there is no " + e.getFile());
+    } catch (IOException e) {
+      return failed(e.getMessage());
+    }
+  }
+
+  private JournalSource open() throws IOException {
+    if (source.journal != null) {
+      return JournalFile.open(source.journal);
+    }
+    Topics topics;
+    try {
+      topics = new Topics(prefix);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+    return JournalTopic.connect(source.bootstrap, registry, topics, PATIENCE);
+  }
+
+  private int verify(JournalSource journal) throws IOException {
+    JournalVerifier verifier = new JournalVerifier();
+    long count = 0;
+    AdmissionEvent event = journal.next();
+    while (event != null) {
+      verifier.accept(event);
+      progress(++count);
+      event = journal.next();
+    }
+    VerifyReport report = verifier.report();
+    writeReport(report);
+    report.firstFindings().forEach(this::complain);
+    return report.ok() ? 0 : FAILURE;
+  }
+
+  private int export(JournalSource journal) throws IOException {
+    long count = 0;
+    try (Writer out = Files.newBufferedWriter(action.export, StandardCharsets.UTF_8)) {
+      AdmissionEvent event = journal.next();
+      while (event != null) {
+        JournalFile.write(event, out);
+        progress(++count);
+        event = journal.next();
+      }
+    }
+    ObjectNode result = new ObjectMapper().createObjectNode();
+    result.put("file", action.export.toString());
+    result.put("records", count);
+    write(result);
+    return 0;
+  }
+
+  private void writeReport(VerifyReport report) throws IOException {
+    ObjectNode result = new ObjectMapper().createObjectNode();
+    result.put("inputs", report.inputs());
+    result.put("events", report.events());
+    result.put("mismatches", report.mismatches());
+    result.put("conserved", report.conserved());
+    result.put("keys", report.keys());
+    result.put("skipped", report.skipped());
+    ArrayNode findings = result.putArray("first_findings");
+    report.firstFindings().forEach(findings::add);
+    write(result);
+  }
+
+  private void write(ObjectNode result) throws IOException {
+    if (target.equals("-")) {
+      PrintWriter out = spec.commandLine().getOut();
+      out.println(result);
+      out.flush();
+    } else {
+      Files.writeString(Path.of(target), result + "\n", StandardCharsets.UTF_8);
+    }
+  }
+
+  private void progress(long count) {
+    if (count % PROGRESS_EVERY == 0 && System.console() != null) {
+      spec.commandLine().getErr().println(count + " records");
+    }
+  }
+
+  private void complain(String finding) {
+    spec.commandLine().getErr().println(finding);
+  }
+
+  private int failed(String message) {
+    complain("fairway replay: " + message);
+    return FAILURE;
+  }
+}

@@ -1,0 +1,173 @@
+package dev.fairway.cli;
+
+import dev.fairway.cli.embedded.EmbeddedKafka;
+import dev.fairway.cli.ops.Pipeline;
+import dev.fairway.cli.ops.TopicReader.From;
+import dev.fairway.cli.ops.why.RequestStory;
+import dev.fairway.cli.ops.why.StoryEntry;
+import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.serde.AvroDeserializer;
+import dev.fairway.schemas.serde.UndecodableRecordException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code fairway why}: the story of one request, from the journal. */
+@Command(
+    name = "why",
+    description = {
+      "The story of one request from the journal: what it waited for, who was served meanwhile and by",
+      "which rule, and how it ended."
+    },
+    footer = {"", "Example:", "  fairway why 7f3a-0042 --since 1h"})
+final class WhyCommand extends BaseCommand {
+
+  /** Lines of others that were served; the middle of a long list says nothing new. */
+  private static final int SERVED_SHOWN_MAX = 20;
+
+  @Mixin private ConnectionOptions connection;
+
+  @Parameters(index = "0", paramLabel = "REQUEST_ID", description = "Request id.")
+  private String requestId;
+
+  @Option(
+      names = "--agent",
+      paramLabel = "AGENT",
+      description = "The agent that made it, where several use the same id.")
+  private String agent;
+
+  @Option(
+      names = "--since",
+      paramLabel = "DURATION",
+      defaultValue = "24h",
+      converter = DurationConverter.class,
+      description = "How far back the journal is read (default: ${DEFAULT-VALUE}).")
+  private Duration since;
+
+  @Option(
+      names = "--limit",
+      paramLabel = "N",
+      defaultValue = "5000000",
+      description = "Most journal records that are read (default: ${DEFAULT-VALUE}).")
+  private long limit;
+
+  private long read;
+  private long unreadable;
+
+  @Override
+  public Integer call() {
+    RequestStory story = new RequestStory(requestId, agent);
+    try (Pipeline pipeline = connection.open()) {
+      tell(pipeline, story);
+    }
+    if (!story.isFound()) {
+      throw new CliException(
+          "Expected request '"
+              + requestId
+              + "' in the journal of the last "
+              + since
+              + ", but "
+              + read
+              + " records don't have it. Look further back with --since, or check the id.");
+    }
+    print(story);
+    writeJson(result(story));
+    return 0;
+  }
+
+  private void tell(Pipeline pipeline, RequestStory story) {
+    String topic = pipeline.topics().journal();
+    try (AvroDeserializer<AdmissionEvent> deserializer =
+        new AvroDeserializer<>(
+            pipeline.registry(), AdmissionEvent.class, EmbeddedKafka.MESSAGE_MAX_BYTES)) {
+      pipeline
+          .reader()
+          .read(
+              topic,
+              new From.Time(System.currentTimeMillis() - since.toMillis()),
+              record -> {
+                try {
+                  story.accept(deserializer.deserialize(topic, record.value()));
+                } catch (UndecodableRecordException e) {
+                  unreadable++;
+                }
+                return ++read < limit;
+              });
+    }
+  }
+
+  private void print(RequestStory story) {
+    long first_ms = story.entries().get(0).atMs();
+    say(
+        "request "
+            + requestId
+            + " of "
+            + story.agent()
+            + ", quota "
+            + story.quota()
+            + ": "
+            + story.outcome());
+    List<StoryEntry> shown = new ArrayList<>();
+    long servedHidden = 0;
+    long served = 0;
+    for (StoryEntry entry : story.entries()) {
+      if (entry.kind().equals("served_before") && ++served > SERVED_SHOWN_MAX) {
+        servedHidden++;
+      } else {
+        shown.add(entry);
+      }
+    }
+    Table table = new Table("AT", "AFTER", "WHAT");
+    for (StoryEntry entry : shown) {
+      table.add(
+          Instant.ofEpochMilli(entry.atMs()),
+          "+%.3f s".formatted((entry.atMs() - first_ms) / 1000.0),
+          entry.text());
+    }
+    table.lines().forEach(this::say);
+    if (servedHidden > 0) {
+      say("(" + servedHidden + " more of those served meanwhile are left out; --json has them)");
+    }
+    if (story.entriesDropped() > 0) {
+      say("(" + story.entriesDropped() + " more entries are left out)");
+    }
+    if (unreadable > 0) {
+      note(
+          "fairway: "
+              + unreadable
+              + " journal records could not be read and are not part of the story");
+    }
+    if (read >= limit) {
+      note("fairway: stopped after " + read + " journal records; read on with a larger --limit");
+    }
+  }
+
+  private Map<String, Object> result(RequestStory story) {
+    Map<String, Object> result = new LinkedHashMap<>();
+    result.put("request", requestId);
+    result.put("agent", story.agent());
+    result.put("quota", story.quota());
+    result.put("outcome", story.outcome());
+    result.put("served_meanwhile", story.servedMeanwhile());
+    result.put(
+        "story",
+        story.entries().stream()
+            .map(
+                entry -> {
+                  Map<String, Object> line = new LinkedHashMap<>();
+                  line.put("at_ms", entry.atMs());
+                  line.put("kind", entry.kind());
+                  line.put("text", entry.text());
+                  return line;
+                })
+            .toList());
+    return result;
+  }
+}

@@ -1,0 +1,77 @@
+package dev.fairway.cli.embedded;
+
+import dev.fairway.schemas.Topics;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.apache.kafka.clients.admin.Admin;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Sets up the topics of a cluster and ends; for deployments in which each part runs by itself. */
+@Command(
+    name = "topics",
+    mixinStandardHelpOptions = true,
+    description = "Create the topics that are missing and check those that exist.")
+public final class TopicSetupMain implements Callable<Integer> {
+
+  private static final int FAILURE = 1;
+
+  @Spec private CommandSpec spec;
+
+  @Option(names = "--bootstrap", required = true, paramLabel = "HOST:PORT", description = "Kafka.")
+  private String bootstrap;
+
+  @Option(
+      names = "--prefix",
+      defaultValue = Topics.DEFAULT_PREFIX,
+      description = "Prefix of the topics (default: ${DEFAULT-VALUE}).")
+  private String prefix;
+
+  @Option(
+      names = "--partitions",
+      defaultValue = "48",
+      description = "Partitions of topics that are created (default: ${DEFAULT-VALUE}).")
+  private int partitions;
+
+  @Option(
+      names = "--replication-factor",
+      defaultValue = "3",
+      description = "Replicas of topics that are created (default: ${DEFAULT-VALUE}).")
+  private short replicationFactor;
+
+  @Option(
+      names = "--min-insync-replicas",
+      defaultValue = "2",
+      description = "Replicas that have to have a record (default: ${DEFAULT-VALUE}).")
+  private int minInsyncReplicas;
+
+  private TopicSetupMain() {}
+
+  /** Exit codes: 0 all topics are as they should be, 1 not, 2 wrong usage. */
+  public static void main(String[] args) {
+    System.exit(new CommandLine(new TopicSetupMain()).execute(args));
+  }
+
+  @Override
+  public Integer call() {
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
+      TopicSetup setup = new TopicSetup(admin);
+      List<String> created =
+          setup.ensure(
+              new Topics(prefix),
+              new TopicLayout(partitions, replicationFactor, minInsyncReplicas));
+      spec.commandLine().getOut().println("created " + created);
+      setup
+          .warnings()
+          .forEach(warning -> spec.commandLine().getErr().println("warning: " + warning));
+      return 0;
+    } catch (TopicSetupException | IllegalArgumentException e) {
+      spec.commandLine().getErr().println(e.getMessage());
+      return FAILURE;
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package dev.fairway.cli.ops;
+
+import java.nio.charset.StandardCharsets;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
+
+/**
+ * A record that could not be handled, as the coordinator put it aside, with its reason and source
+ * in headers.
+ *
+ * @param record as it stands in the dead-letter topic
+ * @param reason short name such as {@code MALFORMED}, or null if the header is missing
+ * @param detail for people, or null
+ * @param sourceTopic topic it was read from, or null
+ * @param sourcePartition partition it was read from, or null
+ * @param sourceOffset offset it was read from, or null
+ * @param truncatedFromBytes length before it was cut, or null if it is whole
+ * @param redriven whether it was sent to its source topic again
+ */
+public record DeadLetter(
+    ConsumerRecord<byte[], byte[]> record,
+    String reason,
+    String detail,
+    String sourceTopic,
+    String sourcePartition,
+    String sourceOffset,
+    String truncatedFromBytes,
+    boolean redriven) {
+
+  /** Headers of Fairway's own begin with this; the others are the sender's. */
+  static final String OWN_HEADERS = "fairway.";
+
+  /** On a marker in the dead-letter topic: place of the dead letter that was sent again. */
+  static final String REDRIVEN = "fairway.redriven";
+
+  static DeadLetter of(ConsumerRecord<byte[], byte[]> record, boolean redriven) {
+    String keyCut = header(record, "fairway.key_truncated_from");
+    String valueCut = header(record, "fairway.truncated_from");
+    return new DeadLetter(
+        record,
+        header(record, "fairway.reason"),
+        header(record, "fairway.detail"),
+        header(record, "fairway.topic"),
+        header(record, "fairway.partition"),
+        header(record, "fairway.offset"),
+        valueCut == null ? keyCut : valueCut,
+        redriven);
+  }
+
+  /** Where it stands in the dead-letter topic, as {@code partition:offset}. */
+  public String place() {
+    return record.partition() + ":" + record.offset();
+  }
+
+  /** Length of the value in bytes; 0 for none. */
+  public int bytes() {
+    return record.value() == null ? 0 : record.value().length;
+  }
+
+  static String header(ConsumerRecord<byte[], byte[]> record, String name) {
+    Header header = record.headers().lastHeader(name);
+    return header == null || header.value() == null
+        ? null
+        : new String(header.value(), StandardCharsets.UTF_8);
+  }
+}

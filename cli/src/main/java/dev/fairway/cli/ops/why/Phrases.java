@@ -1,0 +1,189 @@
+package dev.fairway.cli.ops.why;
+
+import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.BucketsResynced;
+import dev.fairway.schemas.DimensionResync;
+import dev.fairway.schemas.LeaseGranted;
+import dev.fairway.schemas.LeaseRejected;
+import dev.fairway.schemas.LeaseRequest;
+import dev.fairway.schemas.LeaseSettled;
+import dev.fairway.schemas.QuotaHeld;
+import dev.fairway.schemas.WaiterRow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** What the journal's records say, in words. */
+final class Phrases {
+
+  private static final double BASIS_POINTS_PER_PERCENT = 100.0;
+
+  private Phrases() {}
+
+  static String arrival(LeaseRequest request) {
+    StringBuilder text =
+        new StringBuilder("arrived from ")
+            .append(request.getAgentId())
+            .append(" as ")
+            .append(request.getRole())
+            .append(" for quota ")
+            .append(request.getQuota());
+    if (request.getTaskId() != null) {
+      text.append(", task ").append(request.getTaskId());
+    }
+    if (request.getRetryOf() != null) {
+      text.append(", a retry of ").append(request.getRetryOf());
+    }
+    text.append("; estimate ")
+        .append(
+            request.getEstimate().getInputTokens() == null
+                ? "unknown"
+                : request.getEstimate().getInputTokens() + " input tokens");
+    if (request.getEstimate().getMaxOutputTokens() != null) {
+      text.append(", at most ")
+          .append(request.getEstimate().getMaxOutputTokens())
+          .append(" output tokens");
+    }
+    return text.toString();
+  }
+
+  static String line(WaiterRow waiter, long ahead) {
+    return "in line with weight "
+        + weight(waiter)
+        + " and cost "
+        + waiter.getCost()
+        + (ahead == 0 ? "; nobody ahead" : "; " + ahead + " ahead in the fair order");
+  }
+
+  static String eta(String told, int position, long etaMs) {
+    return told + " at position " + position + ", about " + seconds(etaMs) + " to wait";
+  }
+
+  static String grant(LeaseGranted grant, long waitedMs, long servedMeanwhile) {
+    return "granted after "
+        + seconds(waitedMs)
+        + (grant.getAttempt() > 1 ? " as attempt " + grant.getAttempt() : "")
+        + ", charged "
+        + amounts(grant.getCharged())
+        + (grant.getColdCache() ? " with the prefix that was no longer cached" : "")
+        + (servedMeanwhile > 0
+            ? "; " + servedMeanwhile + " others were served while it waited"
+            : "");
+  }
+
+  /** Who was served first, and the rule that says so. */
+  static String servedBefore(LeaseGranted grant, WaiterRow other, WaiterRow waiting) {
+    String who =
+        grant.getRequestId()
+            + " of "
+            + grant.getAgentId()
+            + " was served ("
+            + amounts(grant.getCharged())
+            + "): ";
+    if (other == null) {
+      return who + "it stood in line before the part of the journal that was read";
+    }
+    if (!Waiters.isBefore(other, waiting)) {
+      return who + "it is behind in the fair order, and fitted where this request did not";
+    }
+    if (other.getArrival() < waiting.getArrival()) {
+      return who + "it came first and is ahead in the fair order";
+    }
+    return who
+        + "it came later, but the fair order puts it first: weight "
+        + weight(other)
+        + " and cost "
+        + other.getCost()
+        + " against weight "
+        + weight(waiting)
+        + " and cost "
+        + waiting.getCost();
+  }
+
+  static String rejection(LeaseRejected rejected, long atMs) {
+    String back =
+        rejected.getRetryAtMs() == null
+            ? "; not to come back"
+            : "; to come back in " + seconds(Math.max(0, rejected.getRetryAtMs() - atMs));
+    return "rejected, "
+        + rejected.getReason()
+        + ": "
+        + rejected.getDetail()
+        + back
+        + ". Nothing was taken";
+  }
+
+  static String settlement(LeaseSettled settled) {
+    return "settled "
+        + settled.getOutcome()
+        + (settled.getLate() ? " after it had expired" : "")
+        + ", counts "
+        + amounts(settled.getActual())
+        + adjusted(settled.getAdjusted());
+  }
+
+  static String hold(QuotaHeld held, long atMs) {
+    return "the quota grants nothing "
+        + (held.getUntilMs() == null
+            ? "until an operator clears it"
+            : "for " + seconds(Math.max(0, held.getUntilMs() - atMs)))
+        + ": "
+        + held.getReason();
+  }
+
+  static String margin(String what, int fromBp, int toBp) {
+    return String.format(
+        Locale.ROOT,
+        "%s from %.1f %% to %.1f %% of the limit",
+        what,
+        fromBp / BASIS_POINTS_PER_PERCENT,
+        toBp / BASIS_POINTS_PER_PERCENT);
+  }
+
+  static Optional<String> resync(BucketsResynced resynced) {
+    List<String> parts = new ArrayList<>();
+    for (DimensionResync dimension : resynced.getDimensions()) {
+      if (dimension.getBefore() != dimension.getAfter()) {
+        parts.add(
+            dimension.getDimension()
+                + " from "
+                + dimension.getBefore()
+                + " to "
+                + dimension.getAfter());
+      }
+    }
+    return parts.isEmpty()
+        ? Optional.empty()
+        : Optional.of("the provider's headers set the balance: " + String.join(", ", parts));
+  }
+
+  static String adjusted(Amounts adjusted) {
+    String text = amounts(adjusted);
+    return text.equals("nothing") ? "" : ", adjusted by " + text + " (positive: refunded)";
+  }
+
+  private static String amounts(Amounts amounts) {
+    List<String> parts = new ArrayList<>();
+    part(parts, amounts.getRequests(), "requests");
+    part(parts, amounts.getInputTokens(), "input tokens");
+    part(parts, amounts.getOutputTokens(), "output tokens");
+    part(parts, amounts.getTokens(), "tokens");
+    part(parts, amounts.getConcurrentRequests(), "slots");
+    return parts.isEmpty() ? "nothing" : String.join(", ", parts);
+  }
+
+  private static void part(List<String> parts, Long amount, String name) {
+    if (amount != null && amount != 0) {
+      parts.add(amount + " " + name);
+    }
+  }
+
+  private static String weight(WaiterRow waiter) {
+    return String.format(Locale.ROOT, "%.3f", waiter.getWeightMilli() / 1000.0);
+  }
+
+  private static String seconds(long ms) {
+    return String.format(Locale.ROOT, "%.1f s", ms / 1000.0);
+  }
+}

@@ -1,0 +1,313 @@
+package dev.fairway.cli.ops.why;
+
+import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.BucketsResynced;
+import dev.fairway.schemas.DecisionRepeated;
+import dev.fairway.schemas.DuplicateIgnored;
+import dev.fairway.schemas.EtaRevised;
+import dev.fairway.schemas.LeaseCancelled;
+import dev.fairway.schemas.LeaseEnqueued;
+import dev.fairway.schemas.LeaseExpired;
+import dev.fairway.schemas.LeaseGranted;
+import dev.fairway.schemas.LeaseQueued;
+import dev.fairway.schemas.LeaseRejected;
+import dev.fairway.schemas.LeaseRenewed;
+import dev.fairway.schemas.LeaseRequest;
+import dev.fairway.schemas.LeaseSettled;
+import dev.fairway.schemas.LimitLearned;
+import dev.fairway.schemas.MarginCut;
+import dev.fairway.schemas.MarginRestored;
+import dev.fairway.schemas.QuotaDefined;
+import dev.fairway.schemas.QuotaHeld;
+import dev.fairway.schemas.QuotaReleased;
+import dev.fairway.schemas.QuotaRemoved;
+import dev.fairway.schemas.RequestIgnored;
+import dev.fairway.schemas.RequestLease;
+import dev.fairway.schemas.SettleLease;
+import dev.fairway.schemas.SettlementIgnored;
+import dev.fairway.schemas.WaiterRow;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The story of one request out of the journal of its key: when it came, what it waited for, who was
+ * served meanwhile and by which rule, and how it ended. Give it the journal in order with {@link
+ * #accept}. Not thread-safe.
+ */
+public final class RequestStory {
+
+  /** Entries kept; what comes after is only counted. */
+  public static final int ENTRIES_MAX = 10_000;
+
+  private final String requestId;
+  private final String agentId;
+  private final Waiters waiters = new Waiters();
+  private final List<StoryEntry> entries = new ArrayList<>();
+  private long entriesDropped;
+  private long servedMeanwhile;
+  private String quota;
+  private String agent;
+  private WaiterRow waiting;
+  private long arrivedAtMs;
+  private String outcome = "unknown";
+
+  /**
+   * The story of a request id.
+   *
+   * @param agentId the agent that made it, or null for the first agent found with that id
+   */
+  public RequestStory(String requestId, String agentId) {
+    this.requestId = requestId;
+    this.agentId = agentId;
+  }
+
+  /**
+   * Takes the next record of the journal; those of other keys are ignored once the request's key is
+   * known.
+   */
+  public void accept(AdmissionEvent event) {
+    if (event.getCommand() instanceof RequestLease command) {
+      arrived(event, command.getRequest());
+    } else if (event.getCommand() instanceof SettleLease command && isFound()) {
+      settlementArrived(event, command);
+    }
+    for (Object happened : event.getEvents()) {
+      happened(event.getAtMs(), happened);
+    }
+  }
+
+  /** Whether the request came by. */
+  public boolean isFound() {
+    return quota != null;
+  }
+
+  /** Quota of the request, or null before it was found. */
+  public String quota() {
+    return quota;
+  }
+
+  /** Agent of the request, or null before it was found. */
+  public String agent() {
+    return agent;
+  }
+
+  /** What happened, in order. */
+  public List<StoryEntry> entries() {
+    return List.copyOf(entries);
+  }
+
+  /** Entries beyond {@link #ENTRIES_MAX}. */
+  public long entriesDropped() {
+    return entriesDropped;
+  }
+
+  /** How many others were granted while this request waited. */
+  public long servedMeanwhile() {
+    return servedMeanwhile;
+  }
+
+  /**
+   * How it ended, or how it stands: waiting, granted, settled, expired, rejected, cancelled or
+   * unknown.
+   */
+  public String outcome() {
+    return outcome;
+  }
+
+  private void arrived(AdmissionEvent event, LeaseRequest request) {
+    if (!request.getRequestId().equals(requestId)
+        || (agentId != null && !request.getAgentId().equals(agentId))) {
+      return;
+    }
+    if (isFound()) {
+      if (request.getAgentId().equals(agent)) {
+        add(event.getAtMs(), "sent_again", "arrived again under the same id");
+      }
+      return;
+    }
+    quota = request.getQuota();
+    agent = request.getAgentId();
+    arrivedAtMs = event.getAtMs();
+    add(event.getAtMs(), "arrived", Phrases.arrival(request));
+    // Who waits here already is ahead until the fair order says otherwise.
+    waiters.keepOnly(quota);
+  }
+
+  private void settlementArrived(AdmissionEvent event, SettleLease command) {
+    boolean itsOwn =
+        requestId.equals(command.getSettlement().getRequestId())
+            && agent.equals(command.getSettlement().getAgentId());
+    if (itsOwn && event.getEvents().isEmpty()) {
+      add(
+          event.getAtMs(),
+          "settlement",
+          "a settlement arrived ("
+              + command.getSettlement().getOutcome()
+              + ") and changed nothing");
+    }
+  }
+
+  private void happened(long atMs, Object event) {
+    if (event instanceof LeaseEnqueued e) {
+      enqueued(atMs, e.getWaiter());
+    } else if (event instanceof LeaseGranted e) {
+      granted(atMs, e);
+    } else if (event instanceof LeaseRejected e) {
+      left(e.getQuota(), e.getAgentId(), e.getRequestId());
+      if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        ended(atMs, "rejected", Phrases.rejection(e, atMs));
+      }
+    } else if (event instanceof LeaseCancelled e) {
+      left(e.getQuota(), e.getAgentId(), e.getRequestId());
+      if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        ended(atMs, "cancelled", "left the queue by its agent's wish");
+      }
+    } else if (!answered(atMs, event) && !leaseChanged(atMs, event) && waiting != null) {
+      quotaChanged(atMs, event);
+    }
+  }
+
+  private boolean answered(long atMs, Object event) {
+    if (event instanceof LeaseQueued e) {
+      if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        add(atMs, "queued", Phrases.eta("told: in line", e.getPosition(), e.getEtaMs()));
+      }
+    } else if (event instanceof EtaRevised e) {
+      if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        add(atMs, "eta_revised", Phrases.eta("told again: in line", e.getPosition(), e.getEtaMs()));
+      }
+    } else if (event instanceof DecisionRepeated e) {
+      if (isMineRepeated(e.getDecision())) {
+        add(atMs, "repeated", "the same decision was told again; nothing was charged");
+      }
+    } else if (event instanceof RequestIgnored e) {
+      if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        ended(atMs, "cancelled", "had been cancelled before it arrived");
+      }
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  private boolean leaseChanged(long atMs, Object event) {
+    if (event instanceof LeaseRenewed e) {
+      if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        add(atMs, "renewed", "renewed" + Phrases.adjusted(e.getAdjusted()));
+      }
+    } else if (event instanceof LeaseSettled e) {
+      if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        ended(atMs, "settled", Phrases.settlement(e));
+      }
+    } else if (event instanceof LeaseExpired e) {
+      if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        ended(
+            atMs,
+            "expired",
+            "expired without a settlement; nothing is refunded, the tokens may have been spent");
+      }
+    } else if (event instanceof DuplicateIgnored e) {
+      if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        add(atMs, "duplicate", "a second settlement was ignored: a lease is settled once");
+      }
+    } else if (event instanceof SettlementIgnored e) {
+      if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        add(atMs, "settlement_ignored", "a settlement was ignored: " + e.getReason());
+      }
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  private void quotaChanged(long atMs, Object event) {
+    if (event instanceof QuotaHeld e && e.getQuota().equals(quota)) {
+      add(atMs, "held", Phrases.hold(e, atMs));
+    } else if (event instanceof QuotaReleased e && e.getQuota().equals(quota)) {
+      add(atMs, "released", "an operator ended the hold");
+    } else if (event instanceof MarginCut e && e.getQuota().equals(quota)) {
+      add(atMs, "margin_cut", Phrases.margin("a 429 cut the margin", e.getFromBp(), e.getToBp()));
+    } else if (event instanceof MarginRestored e && e.getQuota().equals(quota)) {
+      add(
+          atMs,
+          "margin_restored",
+          Phrases.margin("a clean interval restored the margin", e.getFromBp(), e.getToBp()));
+    } else if (event instanceof LimitLearned e && e.getQuota().equals(quota)) {
+      add(
+          atMs,
+          "limit_learned",
+          "the provider named a lower limit: "
+              + e.getLimit()
+              + " "
+              + e.getDimension()
+              + " per minute");
+    } else if (event instanceof BucketsResynced e && e.getQuota().equals(quota)) {
+      Phrases.resync(e).ifPresent(text -> add(atMs, "resynced", text));
+    } else if (event instanceof QuotaDefined e && e.getDefinition().getId().equals(quota)) {
+      add(
+          atMs,
+          "quota_defined",
+          "an operator defined the quota anew (" + e.getDefinition().getState() + ")");
+    } else if (event instanceof QuotaRemoved e && e.getQuota().equals(quota)) {
+      add(atMs, "quota_removed", "an operator removed the quota");
+    }
+  }
+
+  private void enqueued(long atMs, WaiterRow waiter) {
+    LeaseRequest request = waiter.getRequest();
+    if (isMine(request.getQuota(), request.getAgentId(), request.getRequestId())) {
+      waiting = waiter;
+      outcome = "waiting";
+      add(atMs, "enqueued", Phrases.line(waiter, waiters.ahead(waiter)));
+    } else if (!isFound() || request.getQuota().equals(quota)) {
+      waiters.add(waiter);
+    }
+  }
+
+  private void granted(long atMs, LeaseGranted grant) {
+    if (isMine(grant.getQuota(), grant.getAgentId(), grant.getRequestId())) {
+      waiting = null;
+      outcome = "granted";
+      add(atMs, "granted", Phrases.grant(grant, atMs - arrivedAtMs, servedMeanwhile));
+      return;
+    }
+    WaiterRow other = left(grant.getQuota(), grant.getAgentId(), grant.getRequestId());
+    if (waiting != null && grant.getQuota().equals(quota)) {
+      servedMeanwhile++;
+      add(atMs, "served_before", Phrases.servedBefore(grant, other, waiting));
+    }
+  }
+
+  private WaiterRow left(String quotaId, String agentOf, String request) {
+    return waiters.remove(quotaId, agentOf, request);
+  }
+
+  private boolean isMineRepeated(Object decision) {
+    if (decision instanceof LeaseGranted e) {
+      return isMine(e.getQuota(), e.getAgentId(), e.getRequestId());
+    }
+    if (decision instanceof LeaseQueued e) {
+      return isMine(e.getQuota(), e.getAgentId(), e.getRequestId());
+    }
+    LeaseRejected e = (LeaseRejected) decision;
+    return isMine(e.getQuota(), e.getAgentId(), e.getRequestId());
+  }
+
+  private boolean isMine(String quotaId, String agentOf, String request) {
+    return isFound() && requestId.equals(request) && quota.equals(quotaId) && agent.equals(agentOf);
+  }
+
+  private void ended(long atMs, String kind, String text) {
+    waiting = null;
+    outcome = kind;
+    add(atMs, kind, text);
+  }
+
+  private void add(long atMs, String kind, String text) {
+    if (entries.size() < ENTRIES_MAX) {
+      entries.add(new StoryEntry(atMs, kind, text));
+    } else {
+      entriesDropped++;
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package dev.fairway.it;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * Programs that others wrote, for tests against them. Where one is missing the calling test is
+ * skipped with the reason, never passed.
+ */
+public final class Peers {
+
+  /** Debian's Python: the packages stand there, not in whatever comes first on the path. */
+  private static final String PYTHON = "/usr/bin/python3";
+
+  private static final Path SOURCES = Path.of("src/test/resources/peers");
+  private static final Path TARGET = Path.of("target/peers");
+  private static final Duration QUICK = Duration.ofSeconds(30);
+  private static final Duration INSTALL = Duration.ofMinutes(5);
+  private static final int OUTPUT_BYTES_MAX = 4 * 1024 * 1024;
+
+  private Peers() {}
+
+  /** What a program printed. */
+  public record Result(int exitCode, String out, String err) {
+
+    /** The output, if the program ended well. */
+    public String outOrThrow() {
+      if (exitCode != 0) {
+        throw new AssertionError("Exit code %d\n%s\n%s".formatted(exitCode, out, err));
+      }
+      return out;
+    }
+  }
+
+  /** Runs a script of {@code src/test/resources/peers} in Python with confluent_kafka and avro. */
+  public static Result python(String script, String input, Duration timeout) {
+    requireRuns(
+        "Debian's packages python3-confluent-kafka and python3-avro",
+        List.of(PYTHON, "-c", "import avro, requests, confluent_kafka.avro"));
+    return run(List.of(PYTHON, SOURCES.resolve(script).toString()), Path.of("."), input, timeout);
+  }
+
+  /**
+   * Runs a script of an npm project under {@code src/test/resources/peers}, installed first if it
+   * is not.
+   *
+   * @param project folder with a package.json of exact versions
+   * @param script file in that folder
+   */
+  public static Result node(String project, String script, String input, Duration timeout) {
+    Path folder = npmProject(project);
+    return run(List.of("node", script), folder, input, timeout);
+  }
+
+  /**
+   * A copy of an npm project under {@code target}, with its packages installed. Later calls reuse
+   * it until its package.json changes.
+   */
+  public static synchronized Path npmProject(String project) {
+    requireRuns("Node.js", List.of("node", "--version"));
+    requireRuns("npm", List.of("npm", "--version"));
+    try {
+      Path folder = Files.createDirectories(TARGET.resolve(project));
+      try (Stream<Path> files = Files.list(SOURCES.resolve(project))) {
+        for (Path file : files.toList()) {
+          Files.copy(file, folder.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+        }
+      }
+      String wanted = Files.readString(folder.resolve("package.json"));
+      Path installed = folder.resolve("installed.json");
+      if (Files.notExists(installed) || !Files.readString(installed).equals(wanted)) {
+        Result result =
+            run(
+                List.of(
+                    "npm",
+                    "install",
+                    "--no-package-lock",
+                    "--no-audit",
+                    "--no-fund",
+                    "--ignore-scripts",
+                    "--prefer-offline"),
+                folder,
+                "",
+                INSTALL);
+        if (result.exitCode() != 0) {
+          abort("npm cannot install %s: %s".formatted(project, result.err()));
+        }
+        Files.writeString(installed, wanted);
+      }
+      return folder;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void requireRuns(String what, List<String> command) {
+    Result result;
+    try {
+      result = run(command, Path.of("."), "", QUICK);
+    } catch (UncheckedIOException e) {
+      abort("This test needs %s: %s".formatted(what, e.getMessage()));
+      return;
+    }
+    if (result.exitCode() != 0) {
+      abort("This test needs %s: %s".formatted(what, result.err().strip()));
+    }
+  }
+
+  /** Runs a program to its end; it is killed, and an error thrown, if that takes too long. */
+  public static Result run(List<String> command, Path folder, String input, Duration timeout) {
+    Process process = null;
+    try {
+      Path out = Files.createTempFile("peer", ".out");
+      Path err = Files.createTempFile("peer", ".err");
+      Path in = Files.createTempFile("peer", ".in");
+      try {
+        Files.writeString(in, input);
+        process =
+            new ProcessBuilder(new ArrayList<>(command))
+                .directory(folder.toFile())
+                .redirectInput(in.toFile())
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile())
+                .start();
+        if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+          throw new AssertionError(
+              "%s did not end within %s\n%s\n%s".formatted(command, timeout, head(out), head(err)));
+        }
+        return new Result(process.exitValue(), head(out), head(err));
+      } finally {
+        if (process != null) {
+          process.descendants().forEach(ProcessHandle::destroyForcibly);
+          process.destroyForcibly();
+        }
+        for (Path file : List.of(out, err, in)) {
+          Files.deleteIfExists(file);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted", e);
+    }
+  }
+
+  private static String head(Path file) throws IOException {
+    try (InputStream in = Files.newInputStream(file)) {
+      return new String(in.readNBytes(OUTPUT_BYTES_MAX), StandardCharsets.UTF_8);
+    }
+  }
+}

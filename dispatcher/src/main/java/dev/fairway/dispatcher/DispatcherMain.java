@@ -1,0 +1,125 @@
+package dev.fairway.dispatcher;
+
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.apache.kafka.common.config.ConfigException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs a dispatcher alone, against any cluster, until the process is told to end. Settings come
+ * from a properties file, from {@code FAIRWAY_*} environment variables, or both; health and metrics
+ * are on one HTTP port.
+ */
+public final class DispatcherMain {
+
+  private static final Logger log = LoggerFactory.getLogger(DispatcherMain.class);
+
+  private static final int OK = 0;
+  private static final int FAILED = 1;
+  private static final int WRONG_USAGE = 2;
+
+  private static final String USAGE =
+      """
+      Usage: DispatcherMain [--config FILE] [--help]
+      Delivers the decisions of Fairway's journal to the agents' reply topics.
+      Settings come from FILE (name=value lines) and from the environment, which wins, for example
+        FAIRWAY_BOOTSTRAP_SERVERS=localhost:9092 FAIRWAY_SCHEMA_REGISTRY_URL=http://localhost:8081
+      """;
+
+  private DispatcherMain() {}
+
+  /**
+   * Runs until SIGTERM or SIGINT, and exits with 0 then, with 2 on wrong usage, with 1 on failure.
+   */
+  public static void main(String[] args) {
+    int status = run(args, System.getenv(), System.out, System.err);
+    if (status != OK) {
+      System.exit(status);
+    }
+  }
+
+  static int run(String[] args, Map<String, String> environment, PrintStream out, PrintStream err) {
+    Path file = null;
+    Iterator<String> arguments = List.of(args).iterator();
+    while (arguments.hasNext()) {
+      String argument = arguments.next();
+      if (argument.equals("--help")) {
+        out.println(USAGE);
+        out.println(DispatcherConfig.documentation());
+        return OK;
+      }
+      if (!argument.equals("--config") || !arguments.hasNext()) {
+        err.println("Expected --config FILE or --help, but found '" + argument + "'.");
+        err.print(USAGE);
+        return WRONG_USAGE;
+      }
+      file = Path.of(arguments.next());
+    }
+    try {
+      serve(DispatcherConfig.load(file, environment));
+      return OK;
+    } catch (ConfigException e) {
+      err.println(e.getMessage());
+      return WRONG_USAGE;
+    } catch (NoSuchFileException e) {
+      err.println("Expected a properties file at " + file + ", but there is none.");
+      return WRONG_USAGE;
+    } catch (IOException e) {
+      err.println(e.getMessage());
+      return FAILED;
+    }
+  }
+
+  private static void serve(DispatcherConfig config) throws IOException {
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    new JvmMemoryMetrics().bindTo(registry);
+    new JvmThreadMetrics().bindTo(registry);
+    new ProcessorMetrics().bindTo(registry);
+    DispatcherService service = DispatcherService.start(config, registry);
+    HttpEndpoint http;
+    try {
+      http =
+          HttpEndpoint.start(
+              config.httpHost(), config.httpPort(), service::trouble, registry::scrape);
+    } catch (IOException e) {
+      service.close();
+      throw new IOException(
+          "Expected to serve health and metrics on %s:%d, but: %s. Choose another with %s and %s."
+              .formatted(
+                  config.httpHost(),
+                  config.httpPort(),
+                  e.getMessage(),
+                  DispatcherConfig.HTTP_HOST,
+                  DispatcherConfig.HTTP_PORT),
+          e);
+    }
+    log.info("Health and metrics on http://{}:{}", config.httpHost(), http.port());
+    CountDownLatch stopped = new CountDownLatch(1);
+    Runtime.getRuntime()
+        .addShutdownHook(
+            new Thread(
+                () -> {
+                  service.close();
+                  http.close();
+                  stopped.countDown();
+                },
+                "fairway-dispatcher-stop"));
+    try {
+      stopped.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,217 @@
+package dev.fairway.replay.script;
+
+import dev.fairway.admission.engine.AdmissionEngine;
+import dev.fairway.admission.engine.Command;
+import dev.fairway.admission.engine.EngineException;
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Handled;
+import dev.fairway.admission.engine.InvalidCommandException;
+import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.QuotaSnapshot;
+import dev.fairway.admission.mapping.CommandMapper;
+import dev.fairway.schemas.Settlement;
+import java.io.IOException;
+import java.util.Optional;
+
+/**
+ * Runs the lines of a script through the engine in virtual time. Between two lines, time stops at
+ * every deadline of the engine on its way. Not thread-safe.
+ */
+public final class ScriptRunner {
+  /** Salt of the lease ids of every script, so that a script gives the same lines each time. */
+  static final String SALT = "0123456789abcdef0123456789abcdef";
+
+  /** Names no lease: what settles a request that never got one is ignored as an unknown lease. */
+  private static final String NO_LEASE = "none";
+
+  /**
+   * How many ticks in a row may change nothing while time is to come to an end: a quota without
+   * traffic needs one for each step of its margin.
+   */
+  private static final int IDLE_TICKS_MAX = 100_000;
+
+  /** How many ticks may fall on one millisecond before they count as a loop. */
+  private static final int TICKS_PER_MS_MAX = 100_000;
+
+  /** How far time runs after the last line: longer than any lease or promised wait. */
+  private static final long AFTER_LAST_LINE_MS_MAX = 31L * 24 * 3_600_000;
+
+  /** What becomes of the results, in order. */
+  public interface Output {
+    /** A command was handled, of a line or of a tick. */
+    void handled(Handled handled) throws IOException;
+
+    /** A line asked for this; {@code snapshot} is null if there is no such quota. */
+    void shown(long atMs, QuotaSnapshot snapshot) throws IOException;
+  }
+
+  private final AdmissionEngine engine = new AdmissionEngine();
+  private final ScriptLeases leases = new ScriptLeases();
+  private final Output output;
+  private long nowMs;
+
+  /** A runner with a fresh engine. */
+  public ScriptRunner(Output output) {
+    this.output = output;
+  }
+
+  /** Virtual time. */
+  public long nowMs() {
+    return nowMs;
+  }
+
+  /**
+   * Lets time pass until the line's, then does what it says. A line in the past happens now.
+   *
+   * @throws ScriptException if the engine can do nothing with the line
+   * @throws EngineException if the engine cannot go on; the runner is of no use then
+   * @throws IOException if the output throws it
+   */
+  public void accept(ScriptLine line) throws IOException {
+    advanceTo(line.atMs());
+    if (line instanceof ScriptLine.Show show) {
+      output.shown(nowMs, engine.show(show.quotaId(), nowMs));
+      return;
+    }
+    try {
+      command(line);
+    } catch (InvalidCommandException e) {
+      throw new ScriptException(line.lineNumber(), e.getMessage(), e);
+    }
+  }
+
+  private void command(ScriptLine line) throws IOException {
+    if (line instanceof ScriptLine.DefineQuota define) {
+      handle(define.quota().getId(), CommandMapper.toCommand(define.quota(), SALT));
+    } else if (line instanceof ScriptLine.RequestLease request) {
+      handle(request.request().getQuota(), CommandMapper.toCommand(request.request(), nowMs));
+    } else if (line instanceof ScriptLine.Settle settle) {
+      handle(settle.quotaId(), CommandMapper.toCommand(settlement(settle), nowMs));
+    } else if (line instanceof ScriptLine.UpdateTask task) {
+      handle(task.update().getQuota(), CommandMapper.toCommand(task.update()));
+    }
+  }
+
+  /**
+   * Lets time pass until nobody waits and no lease is open.
+   *
+   * @return empty, or why that never comes
+   * @throws EngineException if the engine cannot go on
+   * @throws IOException if the output throws it
+   */
+  public Optional<String> finish() throws IOException {
+    long endMs = nowMs + AFTER_LAST_LINE_MS_MAX;
+    int idleTicks = 0;
+    String busy = busyQuota();
+    while (busy != null) {
+      long deadlineMs = engine.nextDeadlineMs();
+      if (deadlineMs > endMs || idleTicks > IDLE_TICKS_MAX) {
+        return Optional.of(stillBusy(busy));
+      }
+      nowMs = Math.max(nowMs, deadlineMs);
+      idleTicks = tick() ? 0 : idleTicks + 1;
+      busy = busyQuota();
+    }
+    return Optional.empty();
+  }
+
+  private void advanceTo(long atMs) throws IOException {
+    int ticks = 0;
+    while (engine.nextDeadlineMs() <= Math.max(nowMs, atMs)) {
+      long dueMs = Math.max(nowMs, engine.nextDeadlineMs());
+      ticks = dueMs == nowMs ? ticks + 1 : 0;
+      if (ticks > TICKS_PER_MS_MAX) {
+        throw new EngineException(
+            "Expected time to pass " + nowMs + " ms, but a tick is still due after " + ticks, null);
+      }
+      nowMs = dueMs;
+      tick();
+    }
+    nowMs = Math.max(nowMs, atMs);
+  }
+
+  /** Whether anything happened. */
+  private boolean tick() throws IOException {
+    boolean changed = false;
+    for (String key : engine.keysDue(nowMs)) {
+      changed |= handle(key, new Command.Tick());
+    }
+    return changed;
+  }
+
+  private boolean handle(String quotaId, Command command) throws IOException {
+    Handled handled = engine.handle(QuotaDefinition.keyOf(quotaId), command, nowMs);
+    for (Event event : handled.events()) {
+      leases.apply(event);
+    }
+    output.handled(handled);
+    return !handled.events().isEmpty();
+  }
+
+  private Settlement settlement(ScriptLine.Settle settle) {
+    ScriptLeases.Named named =
+        settle.requestId() == null
+            ? null
+            : leases.find(settle.quotaId(), settle.requestId(), settle.agentId());
+    String agentId = settle.agentId();
+    if (agentId == null) {
+      agentId = named == null ? ScriptLineJson.DEFAULT_AGENT : named.agentId();
+    }
+    String leaseId = settle.leaseId();
+    if (leaseId == null && named != null && needsLease(settle)) {
+      leaseId = named.leaseId();
+    }
+    if (leaseId == null && needsLease(settle)) {
+      leaseId = NO_LEASE;
+    }
+    return Settlement.newBuilder()
+        .setLeaseId(leaseId)
+        .setRequestId(settle.requestId())
+        .setAgentId(agentId)
+        .setQuota(settle.quotaId())
+        .setOutcome(settle.outcome())
+        .setUsage(settle.usage())
+        .setRequeue(settle.requeue())
+        .setSignal(settle.signal())
+        .build();
+  }
+
+  private static boolean needsLease(ScriptLine.Settle settle) {
+    switch (settle.outcome()) {
+      case CANCELLED:
+      case UNLEASED:
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  /** A quota with waiting requests or open leases, or null if there is none. */
+  private String busyQuota() {
+    for (String key : engine.keys()) {
+      for (String quotaId : engine.quotaIds(key)) {
+        QuotaSnapshot snapshot = engine.show(quotaId, nowMs);
+        if (snapshot.waiting() > 0 || snapshot.openLeases() > 0) {
+          return quotaId;
+        }
+      }
+    }
+    return null;
+  }
+
+  private String stillBusy(String quotaId) {
+    QuotaSnapshot snapshot = engine.show(quotaId, nowMs);
+    return "expected that nobody waits and no lease is open at the end, but at "
+        + nowMs
+        + " ms quota "
+        + quotaId
+        + " has "
+        + snapshot.waiting()
+        + " waiting and "
+        + snapshot.openLeases()
+        + " open leases that no passing of time ends (state "
+        + snapshot.definition().state()
+        + (snapshot.holdReason() == null ? "" : ", held: " + snapshot.holdReason())
+        + "); define the quota as ACTIVE again, or raise its clear_count, in a later line";
+  }
+}

@@ -1,0 +1,236 @@
+package dev.fairway.replay.verify;
+
+import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.BalanceRow;
+import dev.fairway.schemas.BucketsResynced;
+import dev.fairway.schemas.DefinitionRow;
+import dev.fairway.schemas.LeaseCancelled;
+import dev.fairway.schemas.LeaseEnqueued;
+import dev.fairway.schemas.LeaseExpired;
+import dev.fairway.schemas.LeaseGranted;
+import dev.fairway.schemas.LeaseRejected;
+import dev.fairway.schemas.LeaseRenewed;
+import dev.fairway.schemas.LeaseRequest;
+import dev.fairway.schemas.LeaseRow;
+import dev.fairway.schemas.LeaseSettled;
+import dev.fairway.schemas.LeaseStatus;
+import dev.fairway.schemas.LimitLearned;
+import dev.fairway.schemas.MarginCut;
+import dev.fairway.schemas.MarginRestored;
+import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.QuotaDefined;
+import dev.fairway.schemas.QuotaRemoved;
+import dev.fairway.schemas.RequestLease;
+import dev.fairway.schemas.SettleLease;
+import dev.fairway.schemas.StateRow;
+import dev.fairway.schemas.UnleasedCharged;
+import dev.fairway.schemas.WaiterRow;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/** The ledger of one key: its quotas' balances, its leases and who waits. */
+final class KeyLedger {
+  private record Asked(String agentId, String requestId) {}
+
+  private final String key;
+  private final Consumer<String> wrong;
+  private final Map<String, QuotaLedger> quotas = new HashMap<>();
+  private final Set<String> removed = new HashSet<>();
+  private final Map<Asked, String> waiting = new HashMap<>();
+  private final LeaseLedger leases;
+  private String who = "";
+
+  KeyLedger(String key, Consumer<String> wrong) {
+    this.key = key;
+    this.wrong = finding -> wrong.accept(who + finding);
+    this.leases = new LeaseLedger(this.wrong);
+  }
+
+  void load(List<StateRow> rows) {
+    Map<String, Quota> definitions = new HashMap<>();
+    for (StateRow row : rows) {
+      if (row.getRow() instanceof DefinitionRow r) {
+        definitions.put(r.getDefinition().getId(), r.getDefinition());
+      }
+    }
+    for (StateRow row : rows) {
+      if (row.getRow() instanceof BalanceRow r) {
+        quotas.put(r.getQuota(), new QuotaLedger(definitions.get(r.getQuota()), r, this.wrong));
+      } else if (row.getRow() instanceof LeaseRow r) {
+        leases.load(r);
+      } else if (row.getRow() instanceof WaiterRow r) {
+        waiting.put(asked(r.getRequest()), r.getRequest().getQuota());
+      }
+    }
+  }
+
+  void fold(AdmissionEvent record) {
+    who = "key " + key + ", sequence " + record.getSequence() + ": ";
+    quotas.values().forEach(quota -> quota.advance(record.getAtMs()));
+    leases.forgetEndedBefore(record.getAtMs());
+    for (Object event : record.getEvents()) {
+      if (!foldQuestion(record, event) && !foldLease(record, event)) {
+        foldQuota(record, event);
+      }
+    }
+  }
+
+  void compare(List<StateRow> rows) {
+    who = "key " + key + ": ";
+    Set<Asked> waiters = new HashSet<>();
+    Map<String, Amounts> open = new HashMap<>();
+    for (StateRow row : rows) {
+      if (row.getRow() instanceof BalanceRow r) {
+        QuotaLedger quota = quotas.get(r.getQuota());
+        if (quota != null) {
+          quota.compare(r);
+        }
+      } else if (row.getRow() instanceof WaiterRow r) {
+        waiters.add(asked(r.getRequest()));
+      } else if (row.getRow() instanceof LeaseRow r && r.getStatus() == LeaseStatus.OPEN) {
+        open.put(r.getLeaseId(), r.getCharged());
+      }
+    }
+    if (!waiters.equals(waiting.keySet())) {
+      wrong.accept("snapshot: expected " + waiting.keySet() + " to wait, but found " + waiters);
+    }
+    leases.compare(open);
+  }
+
+  private boolean foldQuestion(AdmissionEvent record, Object event) {
+    if (event instanceof LeaseEnqueued e) {
+      enqueue(record, e.getWaiter());
+    } else if (event instanceof LeaseRejected e) {
+      waiting.remove(new Asked(e.getAgentId(), e.getRequestId()), e.getQuota());
+    } else if (event instanceof LeaseCancelled e) {
+      boolean waited = waiting.remove(new Asked(e.getAgentId(), e.getRequestId()), e.getQuota());
+      if (waited != e.getWasWaiting()) {
+        wrong.accept("expected was_waiting " + waited + ", but found " + e);
+      }
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  private void enqueue(AdmissionEvent record, WaiterRow waiter) {
+    LeaseRequest request = waiter.getRequest();
+    boolean requested =
+        record.getCommand() instanceof RequestLease c && c.getRequest().equals(request);
+    boolean requeued =
+        record.getCommand() instanceof SettleLease c
+            && c.getSettlement().getRequeue()
+            && waiter.getAttempt() > 1
+            && leases.wasRequestOf(c.getSettlement().getLeaseId(), request);
+    if (!requested && !requeued) {
+      wrong.accept("expected a request or a requeue before " + asked(request) + " is enqueued");
+    }
+    if (waiting.put(asked(request), request.getQuota()) != null) {
+      wrong.accept("expected " + asked(request) + " to wait once, but it is enqueued again");
+    }
+  }
+
+  private boolean foldLease(AdmissionEvent record, Object event) {
+    if (event instanceof LeaseGranted e) {
+      grant(record, e);
+    } else if (event instanceof LeaseRenewed e) {
+      leases.renew(e);
+      quota(e.getQuota()).ifKnown(q -> q.adjust(e.getAdjusted()));
+    } else if (event instanceof LeaseSettled e) {
+      settle(record, e);
+    } else if (event instanceof LeaseExpired e) {
+      LeaseLedger.Held held = leases.expire(e, record.getAtMs());
+      if (held != null) {
+        quota(e.getQuota()).ifKnown(q -> q.freeSlots(held.amounts()));
+      }
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  private void grant(AdmissionEvent record, LeaseGranted e) {
+    String lease = "lease " + e.getLeaseId();
+    if (!waiting.remove(new Asked(e.getAgentId(), e.getRequestId()), e.getQuota())) {
+      wrong.accept(lease + ": expected a waiting request, but " + e.getRequestId() + " is none");
+    }
+    if (e.getGrantedAtMs() != record.getAtMs()) {
+      wrong.accept(
+          lease
+              + ": expected a grant at "
+              + record.getAtMs()
+              + ", but found "
+              + e.getGrantedAtMs());
+    }
+    leases.grant(e);
+    quota(e.getQuota())
+        .ifKnown(
+            q -> {
+              q.checkFits(lease, e.getCharged());
+              q.charge(e.getCharged());
+            });
+  }
+
+  private void settle(AdmissionEvent record, LeaseSettled e) {
+    QuotaLedger quota = quotas.get(e.getQuota());
+    LeaseLedger.Held held = leases.settle(e, quota, record.getAtMs());
+    if (quota != null) {
+      quota.adjust(e.getAdjusted());
+      if (held != null && !held.expired()) {
+        quota.freeSlots(held.amounts());
+      }
+    }
+  }
+
+  private void foldQuota(AdmissionEvent record, Object event) {
+    if (event instanceof QuotaDefined e) {
+      define(e.getDefinition(), record.getAtMs());
+    } else if (event instanceof QuotaRemoved e) {
+      removed.add(e.getQuota());
+    } else if (event instanceof UnleasedCharged e) {
+      quota(e.getQuota()).ifKnown(q -> q.charge(e.getCharged()));
+    } else if (event instanceof MarginCut e) {
+      quota(e.getQuota()).ifKnown(q -> q.margin("margin cut", e.getFromBp(), e.getToBp()));
+    } else if (event instanceof MarginRestored e) {
+      quota(e.getQuota()).ifKnown(q -> q.margin("margin restored", e.getFromBp(), e.getToBp()));
+    } else if (event instanceof LimitLearned e) {
+      quota(e.getQuota()).ifKnown(q -> q.learn(e.getDimension(), e.getLimit()));
+    } else if (event instanceof BucketsResynced e) {
+      quota(e.getQuota()).ifKnown(q -> q.resync("resync", e));
+    }
+  }
+
+  private void define(Quota definition, long atMs) {
+    String id = definition.getId();
+    if (removed.remove(id)) {
+      // Its old state may or may not have been swept by now; a snapshot will tell.
+      quotas.remove(id);
+    } else if (quotas.containsKey(id)) {
+      quotas.get(id).redefine(definition);
+    } else {
+      quotas.put(id, new QuotaLedger(definition, atMs, this.wrong));
+    }
+  }
+
+  private Known quota(String id) {
+    return new Known(quotas.get(id));
+  }
+
+  private static Asked asked(LeaseRequest request) {
+    return new Asked(request.getAgentId(), request.getRequestId());
+  }
+
+  /** A quota's ledger, or none while its balance is not known. */
+  private record Known(QuotaLedger ledger) {
+    void ifKnown(Consumer<QuotaLedger> action) {
+      if (ledger != null) {
+        action.accept(ledger);
+      }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package dev.fairway.replay.verify;
+
+import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.Limits;
+import dev.fairway.schemas.Margin;
+import dev.fairway.schemas.Quota;
+
+/** What the ledger of a quota needs of its definition, with the defaults of the published rules. */
+final class LedgerRules {
+  /**
+   * Names of the dimensions, at the positions of the {@link Amounts} and {@link Limits} records.
+   */
+  static final String[] NAMES = {
+    "requests", "input_tokens", "output_tokens", "tokens", "concurrent_requests"
+  };
+
+  /** Position of the dimension that does not refill. */
+  static final int CONCURRENCY = 4;
+
+  private static final double MARGIN_START = 0.85;
+  private static final double MARGIN_FLOOR = 0.60;
+
+  private final Quota quota;
+
+  LedgerRules(Quota quota) {
+    this.quota = quota;
+  }
+
+  boolean limited(int dimension) {
+    return configuredLimit(dimension) != null;
+  }
+
+  Long configuredLimit(int dimension) {
+    return (Long) quota.getLimits().get(dimension);
+  }
+
+  /** The operator's depth, else a minute of the limit less a second of its rate, rounded up. */
+  long depth(int dimension, long limit) {
+    Long configured = value(quota.getDepth(), dimension);
+    if (dimension == CONCURRENCY) {
+      return limit;
+    }
+    return configured != null ? configured : limit - limit / 60;
+  }
+
+  /** The level given, or null. */
+  Long level(int dimension) {
+    return value(quota.getLevel(), dimension);
+  }
+
+  boolean sameLevels(LedgerRules other) {
+    return quota.getLevel() == null || quota.getLevel().equals(other.quota.getLevel());
+  }
+
+  int marginStartBp() {
+    Margin margin = quota.getMargin();
+    return bp(margin == null ? null : margin.getStart(), MARGIN_START);
+  }
+
+  int marginFloorBp() {
+    Margin margin = quota.getMargin();
+    return Math.min(marginStartBp(), bp(margin == null ? null : margin.getFloor(), MARGIN_FLOOR));
+  }
+
+  static Long value(Amounts amounts, int dimension) {
+    return amounts == null ? null : (Long) amounts.get(dimension);
+  }
+
+  static long amount(Amounts amounts, int dimension) {
+    Long value = value(amounts, dimension);
+    return value == null ? 0 : value;
+  }
+
+  static int dimension(String name) {
+    for (int i = 0; i < NAMES.length; i++) {
+      if (NAMES[i].equals(name)) {
+        return i;
+      }
+    }
+    throw new IllegalArgumentException("Expected a dimension, but found " + name);
+  }
+
+  private static int bp(Double share, double absent) {
+    return (int) Math.round((share == null ? absent : share) * 10_000);
+  }
+}

@@ -1,0 +1,254 @@
+package dev.fairway.replay.verify;
+
+import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.BalanceRow;
+import dev.fairway.schemas.BucketRow;
+import dev.fairway.schemas.BucketsResynced;
+import dev.fairway.schemas.DimensionResync;
+import dev.fairway.schemas.Quota;
+import java.util.function.Consumer;
+
+/** The balances of one quota, folded from the journal by the published rules. */
+final class QuotaLedger {
+  private final LedgerBucket[] buckets = new LedgerBucket[LedgerRules.NAMES.length];
+  private final Long[] learnedLimits = new Long[LedgerRules.NAMES.length];
+  private final Long[] resyncedAtMs = new Long[LedgerRules.NAMES.length];
+  private final long[] clippedBefore = new long[LedgerRules.NAMES.length];
+  private final Consumer<String> wrong;
+  private LedgerRules rules;
+  private int marginBp;
+  private long nowMs;
+
+  /** A quota that is defined now. */
+  QuotaLedger(Quota definition, long nowMs, Consumer<String> wrong) {
+    this.rules = new LedgerRules(definition);
+    this.nowMs = nowMs;
+    this.wrong = wrong;
+    this.marginBp = rules.marginStartBp();
+    for (int d = 0; d < buckets.length; d++) {
+      if (rules.limited(d)) {
+        buckets[d] = fresh(d);
+      }
+    }
+  }
+
+  /** A quota as a snapshot has it. */
+  QuotaLedger(Quota definition, BalanceRow row, Consumer<String> wrong) {
+    this.rules = new LedgerRules(definition);
+    this.nowMs = row.getRefilledAtMs();
+    this.wrong = wrong;
+    this.marginBp = row.getMarginBp();
+    for (BucketRow bucket : row.getBuckets()) {
+      int d = LedgerRules.dimension(bucket.getDimension());
+      learnedLimits[d] = bucket.getLearnedLimit();
+      // What was resynced before the snapshot is no longer known in full: any lease may be
+      // absorbed.
+      resyncedAtMs[d] = bucket.getAbsorbedBeforeMs() == null ? null : (Long) nowMs;
+      clippedBefore[d] = bucket.getClipped();
+      buckets[d] = bucket(d, bucket.getBalance(), bucket.getRemainder());
+    }
+  }
+
+  void advance(long toMs) {
+    for (LedgerBucket bucket : buckets) {
+      if (bucket != null) {
+        bucket.refill(toMs - nowMs, marginBp);
+      }
+    }
+    nowMs = Math.max(nowMs, toMs);
+  }
+
+  /**
+   * The same quota, defined anew: levels stay, clipped to their caps, unless a new one is given.
+   */
+  void redefine(Quota definition) {
+    LedgerRules before = rules;
+    rules = new LedgerRules(definition);
+    marginBp =
+        marginBp == before.marginStartBp()
+            ? rules.marginStartBp()
+            : Math.max(rules.marginFloorBp(), Math.min(rules.marginStartBp(), marginBp));
+    boolean newLevels = !rules.sameLevels(before);
+    for (int d = 0; d < buckets.length; d++) {
+      Long limitBefore = before.configuredLimit(d);
+      if (limitBefore == null || !limitBefore.equals(rules.configuredLimit(d))) {
+        learnedLimits[d] = null;
+      }
+      if (!rules.limited(d)) {
+        buckets[d] = null;
+      } else if (buckets[d] == null || (newLevels && rules.level(d) != null)) {
+        buckets[d] = fresh(d);
+        clippedBefore[d] = 0;
+      } else if (d == LedgerRules.CONCURRENCY) {
+        buckets[d].charge(limitBefore - limit(d));
+        buckets[d].limit(limit(d), limit(d));
+      } else {
+        buckets[d].limit(limit(d), rules.depth(d, limit(d)));
+        buckets[d].clipToCap(marginBp);
+      }
+    }
+  }
+
+  /** Whether the amount may be taken: all of it is there, or the bucket is full; never in debt. */
+  void checkFits(String who, Amounts charge) {
+    for (int d = 0; d < buckets.length; d++) {
+      Long amount = LedgerRules.value(charge, d);
+      if ((amount != null) != (buckets[d] != null)) {
+        wrong.accept(
+            who
+                + ": expected a charge for exactly the limited dimensions, but "
+                + LedgerRules.NAMES[d]
+                + " is "
+                + (amount == null ? "missing" : "charged"));
+      } else if (amount != null) {
+        long tokens = buckets[d].tokens();
+        if (amount < 0 || tokens < Math.min(amount, Math.max(0, buckets[d].cap(marginBp)))) {
+          wrong.accept(
+              who
+                  + ": expected a charge that fits, but "
+                  + amount
+                  + " "
+                  + LedgerRules.NAMES[d]
+                  + " were taken from a balance of "
+                  + tokens);
+        }
+      }
+    }
+  }
+
+  void charge(Amounts amounts) {
+    for (int d = 0; d < buckets.length; d++) {
+      if (buckets[d] != null) {
+        buckets[d].charge(LedgerRules.amount(amounts, d));
+      }
+    }
+  }
+
+  void adjust(Amounts amounts) {
+    for (int d = 0; d < buckets.length; d++) {
+      if (buckets[d] != null) {
+        buckets[d].adjust(LedgerRules.amount(amounts, d), marginBp);
+      }
+    }
+  }
+
+  void freeSlots(Amounts held) {
+    if (buckets[LedgerRules.CONCURRENCY] != null) {
+      buckets[LedgerRules.CONCURRENCY].free(LedgerRules.amount(held, LedgerRules.CONCURRENCY));
+    }
+  }
+
+  void margin(String who, int fromBp, int toBp) {
+    if (fromBp != marginBp) {
+      wrong.accept(who + ": expected a margin of " + marginBp + " bp before, but found " + fromBp);
+    }
+    marginBp = toBp;
+    clipAll();
+  }
+
+  void learn(String dimension, long limit) {
+    int d = LedgerRules.dimension(dimension);
+    learnedLimits[d] = limit;
+    if (buckets[d] != null) {
+      buckets[d].limit(limit(d), rules.depth(d, limit(d)));
+      clipAll();
+    }
+  }
+
+  void resync(String who, BucketsResynced event) {
+    for (DimensionResync resync : event.getDimensions()) {
+      int d = LedgerRules.dimension(resync.getDimension());
+      long tokens = buckets[d].tokens();
+      long cap = buckets[d].cap(marginBp);
+      long clamped = Math.max(resync.getLow(), Math.min(resync.getHigh(), resync.getBefore()));
+      if (resync.getBefore() != tokens) {
+        wrong.accept(
+            who
+                + ": expected "
+                + tokens
+                + " "
+                + resync.getDimension()
+                + " before, but found "
+                + resync);
+      }
+      if (resync.getLow() > resync.getHigh() || resync.getAfter() != Math.min(cap, clamped)) {
+        wrong.accept(who + ": expected the level clamped into its interval, but found " + resync);
+      }
+      buckets[d].resync(resync.getBefore(), resync.getAfter());
+      resyncedAtMs[d] = nowMs;
+    }
+  }
+
+  /** Whether the provider's number may hold what a lease granted then really used. */
+  boolean mayBeAbsorbed(int dimension, long grantedAtMs) {
+    return resyncedAtMs[dimension] != null && resyncedAtMs[dimension] >= grantedAtMs;
+  }
+
+  boolean limited(int dimension) {
+    return buckets[dimension] != null;
+  }
+
+  /** Compares with a snapshot taken now. */
+  void compare(BalanceRow row) {
+    String who = "snapshot of quota " + row.getQuota();
+    if (row.getMarginBp() != marginBp) {
+      wrong.accept(
+          who + ": expected a margin of " + marginBp + " bp, but found " + row.getMarginBp());
+    }
+    for (BucketRow bucket : row.getBuckets()) {
+      int d = LedgerRules.dimension(bucket.getDimension());
+      if (buckets[d] == null) {
+        wrong.accept(who + ": expected no limit, but found one for " + bucket.getDimension());
+        continue;
+      }
+      LedgerBucket theirs = bucket(d, bucket.getBalance(), bucket.getRemainder());
+      theirs.refill(nowMs - row.getRefilledAtMs(), marginBp);
+      if (theirs.tokens() != buckets[d].tokens()) {
+        wrong.accept(
+            who
+                + ": expected a balance of "
+                + buckets[d].tokens()
+                + " "
+                + bucket.getDimension()
+                + " from opening + refill - charges + adjustments +/- resync - clipped, but found "
+                + theirs.tokens());
+      }
+      long clipped = bucket.getClipped() - clippedBefore[d] + theirs.clippedMax();
+      if (clipped > buckets[d].clippedMax() || clipped < buckets[d].clippedMin()) {
+        wrong.accept(
+            who
+                + ": expected "
+                + buckets[d].clippedMax()
+                + " "
+                + bucket.getDimension()
+                + " lost at the cap since the check began, but found "
+                + clipped);
+      }
+    }
+  }
+
+  private void clipAll() {
+    for (LedgerBucket bucket : buckets) {
+      if (bucket != null) {
+        bucket.clipToCap(marginBp);
+      }
+    }
+  }
+
+  private LedgerBucket fresh(int d) {
+    LedgerBucket bucket = bucket(d, 0, 0);
+    Long level = rules.level(d);
+    bucket.free(level != null ? level : bucket.cap(marginBp));
+    return bucket;
+  }
+
+  private LedgerBucket bucket(int d, long tokens, long parts) {
+    return new LedgerBucket(
+        d != LedgerRules.CONCURRENCY, limit(d), rules.depth(d, limit(d)), tokens, parts);
+  }
+
+  private long limit(int d) {
+    long configured = rules.configuredLimit(d);
+    return learnedLimits[d] == null ? configured : Math.min(configured, learnedLimits[d]);
+  }
+}
