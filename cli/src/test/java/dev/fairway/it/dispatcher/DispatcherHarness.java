@@ -41,8 +41,9 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * A dispatcher over the shared broker with topics and a schema registry of its own, and what a coordinator
- * and agents would do beside it: write the journal in transactions, and read reply topics.
+ * A dispatcher over the shared broker with topics and a schema registry of its own, and what a
+ * coordinator and agents would do beside it: write the journal in transactions, and read reply
+ * topics.
  */
 final class DispatcherHarness implements AutoCloseable {
 
@@ -222,15 +223,19 @@ final class DispatcherHarness implements AutoCloseable {
 
   /** Everything in a partition now; empty if there is no such topic. */
   List<ConsumerRecord<byte[], byte[]>> records(String topic, int partition) {
-    List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
     if (reader.partitionsFor(topic).stream().noneMatch(p -> p.partition() == partition)) {
-      return records;
+      return List.of();
     }
-    TopicPartition wanted = new TopicPartition(topic, partition);
-    reader.assign(List.of(wanted));
-    reader.seekToBeginning(List.of(wanted));
-    long end = reader.endOffsets(List.of(wanted)).get(wanted);
-    while (reader.position(wanted) < end) {
+    return records(List.of(new TopicPartition(topic, partition)));
+  }
+
+  /** Everything in these partitions now; they must exist. */
+  List<ConsumerRecord<byte[], byte[]>> records(List<TopicPartition> partitions) {
+    List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+    reader.assign(partitions);
+    reader.seekToBeginning(partitions);
+    Map<TopicPartition, Long> ends = reader.endOffsets(partitions);
+    while (partitions.stream().anyMatch(p -> reader.position(p) < ends.get(p))) {
       reader.poll(Duration.ofMillis(100)).forEach(records::add);
     }
     return records;
