@@ -19,6 +19,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     versionProvider = FairwayVersion.class,
     description = "Admission control for the LLM provider quota of an agent fleet.",
     subcommands = {
+      UpCommand.class,
       QuotaCommand.class,
       AgentCommand.class,
       StatusCommand.class,
@@ -38,7 +39,15 @@ public final class Fairway implements Runnable {
   public static void main(String[] args) {
     PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
     PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-    int code = run(out, err, args);
+    int code;
+    try {
+      code = run(out, err, args);
+    } catch (Error e) {
+      // Threads of Kafka may still run: without an end from here the process would stay.
+      log.error("{}", String.join(" ", args), e);
+      err.println("fairway: failed for good: " + e);
+      code = CommandLine.ExitCode.SOFTWARE;
+    }
     out.flush();
     err.flush();
     System.exit(code);
