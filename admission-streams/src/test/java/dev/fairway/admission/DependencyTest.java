@@ -7,21 +7,11 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-/** Who may depend on whom in this module. */
+/** Who may depend on whom in this module; the engine has its own test. */
 @AnalyzeClasses(
     packages = "dev.fairway.admission",
     importOptions = ImportOption.DoNotIncludeTests.class)
 class DependencyTest {
-
-  /** So it can be run in a virtual world, and replayed, without anything of Kafka. */
-  @ArchTest
-  static final ArchRule ENGINE_STANDS_ON_THE_JDK_ALONE =
-      classes()
-          .that()
-          .resideInAPackage("dev.fairway.admission.engine..")
-          .should()
-          .onlyDependOnClassesThat()
-          .resideInAnyPackage("java..", "dev.fairway.admission.engine..");
 
   /** Exception: Avro's own binary coding, for rows as bytes. */
   @ArchTest

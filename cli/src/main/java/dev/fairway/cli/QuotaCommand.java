@@ -5,6 +5,7 @@ import dev.fairway.cli.config.FairwayConfig;
 import dev.fairway.cli.config.QuotaYaml;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.QuotaChange;
+import dev.fairway.cli.ops.QuotaEdits;
 import dev.fairway.cli.ops.QuotaStore;
 import dev.fairway.cli.ops.StatusClient;
 import dev.fairway.schemas.Quota;
@@ -226,7 +227,7 @@ final class QuotaCommand extends GroupCommand {
   static final class Pause extends Change {
     @Override
     Quota changed(Quota live) {
-      return Quota.newBuilder(live).setState(QuotaState.PAUSED).build();
+      return QuotaEdits.withState(live, QuotaState.PAUSED);
     }
 
     @Override
@@ -243,7 +244,7 @@ final class QuotaCommand extends GroupCommand {
   static final class Resume extends Change {
     @Override
     Quota changed(Quota live) {
-      return Quota.newBuilder(live).setState(QuotaState.ACTIVE).build();
+      return QuotaEdits.withState(live, QuotaState.ACTIVE);
     }
 
     @Override
@@ -260,7 +261,7 @@ final class QuotaCommand extends GroupCommand {
   static final class Drain extends Change {
     @Override
     Quota changed(Quota live) {
-      return Quota.newBuilder(live).setState(QuotaState.DRAINING).build();
+      return QuotaEdits.withState(live, QuotaState.DRAINING);
     }
 
     @Override
@@ -277,7 +278,7 @@ final class QuotaCommand extends GroupCommand {
   static final class Clear extends Change {
     @Override
     Quota changed(Quota live) {
-      return Quota.newBuilder(live).setClearCount(live.getClearCount() + 1).build();
+      return QuotaEdits.withClearCount(live, live.getClearCount() + 1);
     }
 
     @Override

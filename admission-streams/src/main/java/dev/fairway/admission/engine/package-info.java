@@ -5,39 +5,40 @@
  *
  * {@link dev.fairway.admission.engine.AdmissionEngine#handle} takes a {@link
  * dev.fairway.admission.engine.Command} and the time. A handler reads the state and emits {@link
- * dev.fairway.admission.engine.Event}s; the state package applies each as it is emitted, so that one drain
- * grants many. Rows that changed come back with the events. Nobody outside {@code state} can change
- * state: what changes it is package-private there.
+ * dev.fairway.admission.engine.Event}s; the state package applies each as it is emitted, so that
+ * one drain grants many. Rows that changed come back with the events. Nobody outside {@code state}
+ * can change state: what changes it is package-private there.
  *
  * <h2>Buckets</h2>
  *
- * A balance is a whole number of tokens plus a carried remainder in units of 1/600 000 000 token (one token a
- * minute at one basis point refills one unit a millisecond), so a refill neither loses nor makes a token
- * however often it is computed. Refill is a function of time and state; it is written down only when an
- * event changes a bucket.
+ * A balance is a whole number of tokens plus a carried remainder in units of 1/600 000 000 token
+ * (one token a minute at one basis point refills one unit a millisecond), so a refill neither loses
+ * nor makes a token however often it is computed. Refill is a function of time and state; it is
+ * written down only when an event changes a bucket.
  *
  * <h2>The fair queue</h2>
  *
- * Self-clocked fair queueing (Golestani, INFOCOM 1994). With v the virtual time and F_a the finish tag of
- * agent a, a request of cost c and weight w starts at S = max(v, F_a) and finishes at F = S + c/w; the
- * smallest F is served, and v becomes F. SCFQ takes v from the request in service instead of a simulated
- * fluid system, so a tag is computed once, at arrival, and never changes when others come: that is
- * what makes an ETA a sum over a tree. The cost is that of the dominant dimension (dominant resource fairness:
- * Ghodsi et al., NSDI 2011), in tokens of the first limited of input, tokens, output, requests. When a call
- * settles, F_a moves by (actual - charged cost)/w, so that under-estimating does not pay.
+ * Self-clocked fair queueing (Golestani, INFOCOM 1994). With v the virtual time and F_a the finish
+ * tag of agent a, a request of cost c and weight w starts at S = max(v, F_a) and finishes at F = S
+ * + c/w; the smallest F is served, and v becomes F. SCFQ takes v from the request in service
+ * instead of a simulated fluid system, so a tag is computed once, at arrival, and never changes
+ * when others come: that is what makes an ETA a sum over a tree. The cost is that of the dominant
+ * dimension (dominant resource fairness: Ghodsi et al., NSDI 2011), in tokens of the first limited
+ * of input, tokens, output, requests. When a call settles, F_a moves by (actual - charged cost)/w,
+ * so that under-estimating does not pay.
  *
  * <h2>The margin</h2>
  *
- * Additive increase, step decrease (after Chiu and Jain, 1989): the limit is known, the margin is the distance
- * kept from it, and a 429 says that the distance was too small. Calls in flight at a cut were granted
- * before it; their 429s belong to the same episode and do not cut again.
+ * Additive increase, step decrease (after Chiu and Jain, 1989): the limit is known, the margin is
+ * the distance kept from it, and a 429 says that the distance was too small. Calls in flight at a
+ * cut were granted before it; their 429s belong to the same episode and do not cut again.
  *
  * <h2>Resync</h2>
  *
- * A provider's header tells its level when it answered call l. Calls sent clearly later than l are not in
- * that number; calls sent at about the same time may be. So the level that is ours to use lies in [lo, hi] with hi
- * = P - unseen and lo = hi - ambiguous, and the balance is clamped into it. A call that was sent clearly before l
- * is in P already ("absorbed"): its settlement moves the balance no further. That is kept as one send time a
- * bucket, not as a mark on each lease.
+ * A provider's header tells its level when it answered call l. Calls sent clearly later than l are
+ * not in that number; calls sent at about the same time may be. So the level that is ours to use
+ * lies in [lo, hi] with hi = P - unseen and lo = hi - ambiguous, and the balance is clamped into
+ * it. A call that was sent clearly before l is in P already ("absorbed"): its settlement moves the
+ * balance no further. That is kept as one send time a bucket, not as a mark on each lease.
  */
 package dev.fairway.admission.engine;

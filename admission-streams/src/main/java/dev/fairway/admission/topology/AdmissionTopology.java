@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.AutoOffsetReset;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.processor.StreamPartitioner;
 import org.apache.kafka.streams.state.Stores;
@@ -61,11 +62,10 @@ public final class AdmissionTopology {
     String settlements = settings.topics().settlements();
     String tasks = settings.topics().tasks();
     return new Topology()
-        .addSource(Topology.AutoOffsetReset.EARLIEST, "quotas", time, reading, reading, quotas)
-        .addSource(Topology.AutoOffsetReset.EARLIEST, "requests", time, reading, reading, requests)
-        .addSource(
-            Topology.AutoOffsetReset.EARLIEST, "settlements", time, reading, reading, settlements)
-        .addSource(Topology.AutoOffsetReset.EARLIEST, "tasks", time, reading, reading, tasks)
+        .addSource(AutoOffsetReset.earliest(), "quotas", time, reading, reading, quotas)
+        .addSource(AutoOffsetReset.earliest(), "requests", time, reading, reading, requests)
+        .addSource(AutoOffsetReset.earliest(), "settlements", time, reading, reading, settlements)
+        .addSource(AutoOffsetReset.earliest(), "tasks", time, reading, reading, tasks)
         .addProcessor(
             PROCESSOR,
             () -> new AdmissionProcessor(settings, parts),

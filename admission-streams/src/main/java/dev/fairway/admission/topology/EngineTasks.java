@@ -46,7 +46,7 @@ public final class EngineTasks {
             .submit(
                 () -> {
                   // Identity: a revived task has a new engine, and the old one is not to be read.
-                  if (answer.isDone() || tasks.get(partition) != task) {
+                  if (answer.isDone() || !isCurrent(partition, task)) {
                     answer.completeExceptionally(gone(partition));
                     return;
                   }
@@ -62,6 +62,11 @@ public final class EngineTasks {
               "Expected partition " + partition + " to answer, but too many questions wait"));
     }
     return answer;
+  }
+
+  @SuppressWarnings("ReferenceEquality")
+  private boolean isCurrent(int partition, Task task) {
+    return tasks.get(partition) == task;
   }
 
   void opened(int partition, AdmissionEngine engine, PollLoop loop) {

@@ -47,11 +47,23 @@ public final class EmbeddedKafka implements AutoCloseable {
    */
   private static final Object START_LOCK = new Object();
 
+  /** Where clients come in, and where the broker talks to its own controller. */
+  private record Ports(int broker, int controller) {
+
+    String bootstrap() {
+      return "127.0.0.1:" + broker;
+    }
+
+    boolean areFree() {
+      return RememberedPorts.isFree(broker) && RememberedPorts.isFree(controller);
+    }
+  }
+
   private final KafkaRaftServer server;
-  private final BrokerPorts ports;
+  private final Ports ports;
   private boolean closed;
 
-  private EmbeddedKafka(KafkaRaftServer server, BrokerPorts ports) {
+  private EmbeddedKafka(KafkaRaftServer server, Ports ports) {
     this.server = server;
     this.ports = ports;
   }
@@ -77,11 +89,13 @@ public final class EmbeddedKafka implements AutoCloseable {
   public static EmbeddedKafka start(Path folder, int port, Map<String, String> overrides) {
     EmbeddedKafkaException last = null;
     for (int attempt = 1; attempt <= START_ATTEMPTS_MAX; attempt++) {
-      BrokerPorts ports = BrokerPorts.choose(folder, port);
+      RememberedPorts remembered = RememberedPorts.read(folder.resolve("fairway-ports.properties"));
+      Ports ports =
+          new Ports(remembered.choose("broker", port), remembered.choose("controller", 0));
       try {
         format(folder);
         EmbeddedKafka kafka = startOnce(folder, ports, overrides);
-        ports.remember(folder);
+        remembered.save();
         return kafka;
       } catch (EmbeddedKafkaException e) {
         // A port that was free when it was chosen may be taken by the time the broker binds it:
@@ -95,8 +109,7 @@ public final class EmbeddedKafka implements AutoCloseable {
     throw last;
   }
 
-  private static EmbeddedKafka startOnce(
-      Path folder, BrokerPorts ports, Map<String, String> overrides) {
+  private static EmbeddedKafka startOnce(Path folder, Ports ports, Map<String, String> overrides) {
     synchronized (START_LOCK) {
       // Kafka halts the process when a start fails; here that is an error like any other, for the
       // caller to tell.
@@ -173,7 +186,7 @@ public final class EmbeddedKafka implements AutoCloseable {
   }
 
   private static Map<String, String> settings(
-      Path folder, BrokerPorts ports, Map<String, String> overrides) {
+      Path folder, Ports ports, Map<String, String> overrides) {
     Map<String, Object> p = new HashMap<>();
     p.put("process.roles", "broker,controller");
     p.put("node.id", NODE_ID);
@@ -203,6 +216,12 @@ public final class EmbeddedKafka implements AutoCloseable {
     p.put("share.coordinator.state.topic.min.isr", 1);
     p.put("share.coordinator.state.topic.num.partitions", 1);
     p.put("auto.create.topics.enable", false);
+
+    // After a crash the controller admits the broker again only when its old session has ended; in
+    // one process there is
+    // no network to be patient with.
+    p.put("broker.session.timeout.ms", 3_000);
+    p.put("broker.heartbeat.interval.ms", 500);
 
     // Groups start at once, and a member that died is noticed soon.
     p.put("group.initial.rebalance.delay.ms", 0);

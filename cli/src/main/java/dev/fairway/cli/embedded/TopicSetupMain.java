@@ -25,16 +25,28 @@ public final class TopicSetupMain implements Callable<Integer> {
   @Option(names = "--bootstrap", required = true, paramLabel = "HOST:PORT", description = "Kafka.")
   private String bootstrap;
 
-  @Option(names = "--prefix", defaultValue = Topics.DEFAULT_PREFIX, description = "Prefix of the topics (default: ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--prefix",
+      defaultValue = Topics.DEFAULT_PREFIX,
+      description = "Prefix of the topics (default: ${DEFAULT-VALUE}).")
   private String prefix;
 
-  @Option(names = "--partitions", defaultValue = "48", description = "Partitions of topics that are created (default: ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--partitions",
+      defaultValue = "48",
+      description = "Partitions of topics that are created (default: ${DEFAULT-VALUE}).")
   private int partitions;
 
-  @Option(names = "--replication-factor", defaultValue = "3", description = "Replicas of topics that are created (default: ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--replication-factor",
+      defaultValue = "3",
+      description = "Replicas of topics that are created (default: ${DEFAULT-VALUE}).")
   private short replicationFactor;
 
-  @Option(names = "--min-insync-replicas", defaultValue = "2", description = "Replicas that have to have a record (default: ${DEFAULT-VALUE}).")
+  @Option(
+      names = "--min-insync-replicas",
+      defaultValue = "2",
+      description = "Replicas that have to have a record (default: ${DEFAULT-VALUE}).")
   private int minInsyncReplicas;
 
   private TopicSetupMain() {}
@@ -49,9 +61,13 @@ public final class TopicSetupMain implements Callable<Integer> {
     try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
       TopicSetup setup = new TopicSetup(admin);
       List<String> created =
-          setup.ensure(new Topics(prefix), new TopicLayout(partitions, replicationFactor, minInsyncReplicas));
+          setup.ensure(
+              new Topics(prefix),
+              new TopicLayout(partitions, replicationFactor, minInsyncReplicas));
       spec.commandLine().getOut().println("created " + created);
-      setup.warnings().forEach(warning -> spec.commandLine().getErr().println("warning: " + warning));
+      setup
+          .warnings()
+          .forEach(warning -> spec.commandLine().getErr().println("warning: " + warning));
       return 0;
     } catch (TopicSetupException | IllegalArgumentException e) {
       spec.commandLine().getErr().println(e.getMessage());

@@ -39,11 +39,9 @@ public record QuotaChange(Quota quota, boolean isNew, List<Field> fields) {
   public static QuotaChange of(Quota live, Quota wanted, boolean stateGiven) {
     Quota result = wanted;
     if (live != null) {
+      result = QuotaEdits.withState(wanted, stateGiven ? wanted.getState() : live.getState());
       result =
-          Quota.newBuilder(wanted)
-              .setState(stateGiven ? wanted.getState() : live.getState())
-              .setClearCount(Math.max(live.getClearCount(), wanted.getClearCount()))
-              .build();
+          QuotaEdits.withClearCount(result, Math.max(live.getClearCount(), wanted.getClearCount()));
     }
     Map<String, JsonNode> from = live == null ? Map.of() : flat(live);
     Map<String, JsonNode> to = flat(result);

@@ -6,6 +6,7 @@ import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.queue.Tags;
 import java.io.Closeable;
 import java.io.Flushable;
 import java.io.IOException;
@@ -89,7 +90,7 @@ public final class EventLines implements Closeable, Flushable {
     json.writeStringField("margin_mode", snapshot.marginMode().name());
     json.writeNumberField("leases", snapshot.openLeases());
     json.writeNumberField("waiting", snapshot.waiting());
-    json.writeNumberField("virtual_time", snapshot.virtualTime());
+    tokens("virtual_time", snapshot.virtualTime());
     amounts("reserved", snapshot.reserved());
     json.writeObjectFieldStart("outside_rate");
     for (Dimension d : Dimension.values()) {
@@ -243,6 +244,15 @@ public final class EventLines implements Closeable, Flushable {
       }
     }
     json.writeEndObject();
+  }
+
+  /** A virtual time in tokens of the reference dimension, with a fraction only if it has one. */
+  private void tokens(String field, long tag) throws IOException {
+    if (tag % Tags.SCALE == 0) {
+      json.writeNumberField(field, tag / Tags.SCALE);
+    } else {
+      json.writeNumberField(field, (double) tag / Tags.SCALE);
+    }
   }
 
   private void strings(String field, List<String> values) throws IOException {

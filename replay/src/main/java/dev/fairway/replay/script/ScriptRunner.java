@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.EngineException;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Handled;
+import dev.fairway.admission.engine.InvalidCommandException;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.mapping.CommandMapper;
@@ -19,6 +20,9 @@ import java.util.Optional;
 public final class ScriptRunner {
   /** Salt of the lease ids of every script, so that a script gives the same lines each time. */
   static final String SALT = "0123456789abcdef0123456789abcdef";
+
+  /** Names no lease: what settles a request that never got one is ignored as an unknown lease. */
+  private static final String NO_LEASE = "none";
 
   /**
    * How many ticks in a row may change nothing while time is to come to an end: a quota without
@@ -59,6 +63,7 @@ public final class ScriptRunner {
   /**
    * Lets time pass until the line's, then does what it says. A line in the past happens now.
    *
+   * @throws ScriptException if the engine can do nothing with the line
    * @throws EngineException if the engine cannot go on; the runner is of no use then
    * @throws IOException if the output throws it
    */
@@ -68,6 +73,14 @@ public final class ScriptRunner {
       output.shown(nowMs, engine.show(show.quotaId(), nowMs));
       return;
     }
+    try {
+      command(line);
+    } catch (InvalidCommandException e) {
+      throw new ScriptException(line.lineNumber(), e.getMessage(), e);
+    }
+  }
+
+  private void command(ScriptLine line) throws IOException {
     if (line instanceof ScriptLine.DefineQuota define) {
       handle(define.quota().getId(), CommandMapper.toCommand(define.quota(), SALT));
     } else if (line instanceof ScriptLine.RequestLease request) {
@@ -147,6 +160,9 @@ public final class ScriptRunner {
     String leaseId = settle.leaseId();
     if (leaseId == null && named != null && needsLease(settle)) {
       leaseId = named.leaseId();
+    }
+    if (leaseId == null && needsLease(settle)) {
+      leaseId = NO_LEASE;
     }
     return Settlement.newBuilder()
         .setLeaseId(leaseId)

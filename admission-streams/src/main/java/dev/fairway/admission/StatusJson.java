@@ -1,0 +1,104 @@
+package dev.fairway.admission;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.fairway.admission.engine.AdmissionEngine;
+import dev.fairway.admission.engine.QuotaSnapshot;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Lease;
+import dev.fairway.admission.engine.state.Waiter;
+import java.util.List;
+
+/** What holds now, as JSON. Unknown is null, never left out. */
+final class StatusJson {
+  private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+
+  private StatusJson() {}
+
+  static ObjectNode status(boolean ready, List<QuotaSnapshot> quotas) {
+    ObjectNode status = JSON.objectNode();
+    status.put("ready", ready);
+    status.put("engine_version", AdmissionEngine.VERSION);
+    ArrayNode list = status.putArray("quotas");
+    quotas.forEach(quota -> list.add(quota(quota)));
+    return status;
+  }
+
+  static ObjectNode leases(List<Lease> leases) {
+    ObjectNode answer = JSON.objectNode();
+    ArrayNode list = answer.putArray("leases");
+    leases.forEach(lease -> list.add(lease(lease)));
+    return answer;
+  }
+
+  static ObjectNode queue(List<EngineQueries.Placed> waiting, long nowMs) {
+    ObjectNode answer = JSON.objectNode();
+    ArrayNode list = answer.putArray("queue");
+    waiting.forEach(placed -> list.add(waiter(placed.position(), placed.waiter(), nowMs)));
+    return answer;
+  }
+
+  private static ObjectNode quota(QuotaSnapshot from) {
+    ObjectNode quota = JSON.objectNode();
+    quota.put("id", from.definition().id());
+    quota.put("at_ms", from.atMs());
+    quota.set("levels", amounts(from.levels()));
+    quota.set("caps", amounts(from.caps()));
+    quota.put("margin", from.marginBp() / 10_000.0);
+    quota.put("margin_mode", from.marginMode().name());
+    quota.put("state", from.definition().state().name());
+    quota.put("open_leases", from.openLeases());
+    quota.put("waiting", from.waiting());
+    quota.set("reserved", amounts(from.reserved()));
+    quota.put("hold_until_ms", from.holdUntilMs());
+    quota.put("hold_reason", from.holdReason() == null ? null : from.holdReason().name());
+    quota.put("virtual_time", from.virtualTime());
+    quota.put(
+        "oldest_wait_ms",
+        from.oldestEnqueuedAtMs() == null
+            ? null
+            : Long.valueOf(Math.max(0, from.atMs() - from.oldestEnqueuedAtMs())));
+    return quota;
+  }
+
+  private static ObjectNode lease(Lease from) {
+    ObjectNode lease = JSON.objectNode();
+    lease.put("quota", from.request().quotaId());
+    lease.put("lease", from.leaseId());
+    lease.put("request", from.request().requestId());
+    lease.put("agent", from.request().agentId());
+    lease.put("role", from.request().role());
+    lease.put("attempt", from.attempt());
+    lease.put("granted_at_ms", from.grantedAtMs());
+    lease.put("expires_at_ms", from.expiresAtMs());
+    lease.set("charged", amounts(from.charged()));
+    return lease;
+  }
+
+  private static ObjectNode waiter(int position, Waiter from, long nowMs) {
+    ObjectNode waiter = JSON.objectNode();
+    waiter.put("quota", from.request().quotaId());
+    waiter.put("position", position);
+    waiter.put("request", from.request().requestId());
+    waiter.put("agent", from.request().agentId());
+    waiter.put("role", from.request().role());
+    waiter.put("attempt", from.attempt());
+    waiter.put("waited_ms", Math.max(0, nowMs - from.enqueuedAtMs()));
+    waiter.put("told_eta_ms", from.toldEtaMs());
+    waiter.put("deadline_ms", from.deadlineMs());
+    waiter.set("estimate", amounts(from.estimate()));
+    return waiter;
+  }
+
+  private static ObjectNode amounts(Amounts from) {
+    ObjectNode amounts = JSON.objectNode();
+    for (Dimension dimension : Dimension.values()) {
+      if (from.has(dimension)) {
+        amounts.put(dimension.wireName(), from.get(dimension));
+      }
+    }
+    return amounts;
+  }
+}

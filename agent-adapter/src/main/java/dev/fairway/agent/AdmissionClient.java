@@ -1,0 +1,157 @@
+package dev.fairway.agent;
+
+import dev.fairway.schemas.Outcome;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.avro.specific.SpecificRecord;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * Asks the coordinator for leases over Kafka. One client serves any number of threads of one agent.
+ *
+ * <p>Threads: one that reads replies and one scheduler, both daemons. What depends on the returned
+ * futures runs on the configured executor.
+ *
+ * <p>The agent's reply topic need not exist: where agents register by their first request, it
+ * appears with the first reply, and the client reads it from its beginning.
+ */
+public final class AdmissionClient implements AutoCloseable {
+  private final AdmissionClientConfig config;
+  private final SchedulerTimers timers;
+  private final KafkaOutbox outbox;
+  private final ReplyReader replies;
+  private final LeaseBook leases;
+  private final CallBook calls;
+  private final Counters counters;
+  private final Completions completions;
+  private final RequestIds requestIds = new RequestIds();
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  AdmissionClient(
+      AdmissionClientConfig config,
+      Producer<String, SpecificRecord> producer,
+      Consumer<byte[], byte[]> consumer,
+      ReplyReader.Decoder decoder) {
+    this.config = config;
+    this.timers = new SchedulerTimers("fairway-scheduler-" + config.agentId());
+    this.outbox = new KafkaOutbox(producer, config.topics(), timers);
+    this.completions = new Completions(config.completionExecutor(), timers);
+    this.counters = new Counters();
+    ClientContext context = new ClientContext(config, timers, outbox, completions, counters);
+    this.leases = new LeaseBook(context);
+    this.calls = new CallBook(context, leases, requestIds);
+    this.replies =
+        new ReplyReader(
+            consumer,
+            new TopicPartition(config.replyTopic(), config.replyPartition()),
+            decoder,
+            timers,
+            counters,
+            calls);
+  }
+
+  /**
+   * Starts a client. Returns when the position from which it reads replies is resolved, so that the
+   * reply to the very first request cannot be missed.
+   *
+   * @throws AdmissionException if the brokers, the registry or the topics are not there in time
+   */
+  public static AdmissionClient start(AdmissionClientConfig config) {
+    return ClientStart.start(config);
+  }
+
+  /** Resolves the position of the replies and starts to read them. */
+  void open(Duration timeout) {
+    try {
+      replies.resolve(timeout);
+    } catch (RuntimeException e) {
+      timers.close();
+      throw e;
+    }
+    replies.start("fairway-replies-" + config.agentId());
+  }
+
+  /**
+   * Asks for a lease. Never blocks.
+   *
+   * <p>An unanswered request is sent again, first after {@link AdmissionClientConfig#resendAfter},
+   * with the same id and content. A grant that expired before it was read, because this process
+   * stood still or replies were held up, is given back, and the call asks again as a new request,
+   * within its timeout; the third such grant fails it with {@code LEASE_EXPIRED}.
+   *
+   * @return completes with the lease once it is granted, or exceptionally with {@link
+   *     LeaseRejectedException}, {@link AdmissionTimeoutException} or, where the call could not be
+   *     sent or a bound is reached, {@link AdmissionException}. Cancelling it (itself, not a future
+   *     derived from it) withdraws the request; a grant that still arrives is given back
+   */
+  public CompletableFuture<Lease> acquire(LeaseCall call) {
+    CompletableFuture<Lease> lease = calls.acquire(call);
+    replies.nudge();
+    return lease;
+  }
+
+  /**
+   * Reports a call that was made without a lease while the coordinator was silent. It is charged as
+   * it is. Never blocks.
+   *
+   * @param quota quota that the call used
+   * @param requestId an id of {@link #newRequestId()}; the same id again is charged once
+   * @param usage what the call used
+   * @param signal what the provider's headers said, or null
+   * @return completes when the broker has it; exceptionally with {@link AdmissionException}
+   * @throws IllegalArgumentException if an id is out of its grammar
+   */
+  public CompletableFuture<Void> settleUnleased(
+      String quota, String requestId, UsageReport usage, ProviderSignal signal) {
+    Checks.quotaId(quota);
+    Checks.requestId("a request id", requestId);
+    CompletableFuture<Void> reported = new CompletableFuture<>();
+    completions.follow(
+        outbox.send(
+            Records.settlement(
+                config.agentId(),
+                quota,
+                requestId,
+                null,
+                Outcome.UNLEASED,
+                false,
+                usage,
+                Records.signal(signal, null, null))),
+        reported,
+        "Expected the brokers to take the report of unleased call "
+            + requestId
+            + ", but they did not. Report it again with the same id.");
+    return reported;
+  }
+
+  /** A request id that nobody uses again. */
+  public String newRequestId() {
+    return requestIds.next();
+  }
+
+  /** Counters since the start, and what is held now. */
+  public AdmissionClientStats stats() {
+    return counters.snapshot(calls.pendingCalls(), leases.size());
+  }
+
+  /**
+   * Cancels pending calls, settles open leases as {@link Lease#close()} does, and waits for the
+   * broker to have it, at most {@link AdmissionClientConfig#closeTimeout()}. Idempotent.
+   *
+   * <p>A grant that crosses the cancellation of its call is given back by the coordinator.
+   */
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    calls.close();
+    leases.close();
+    outbox.close(config.closeTimeout());
+    replies.close(config.closeTimeout());
+    timers.close();
+  }
+}

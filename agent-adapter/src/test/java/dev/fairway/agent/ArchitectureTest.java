@@ -1,0 +1,88 @@
+package dev.fairway.agent;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** An agent embeds this module: what it drags in, every agent drags in. */
+@AnalyzeClasses(
+    packages = "dev.fairway.agent",
+    importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+
+  @ArchTest
+  static final ArchRule clientDependsOnSchemasAndKafkaClientsAlone =
+      classes()
+          .that()
+          .resideInAPackage("dev.fairway.agent")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..",
+              "dev.fairway.agent",
+              "dev.fairway.schemas..",
+              "org.apache.avro.specific",
+              "org.apache.kafka.clients..",
+              "org.apache.kafka.common..",
+              "org.slf4j");
+
+  /** Avro's builders and records are the mapping's business; the rest speaks the client's types. */
+  @ArchTest
+  static final ArchRule onlyTheStartKnowsTheSerde =
+      noClasses()
+          .that(not(resideInAnyPackage("dev.fairway.schemas..")))
+          .and()
+          .doNotHaveSimpleName("ClientStart")
+          .and()
+          .doNotHaveSimpleName("KafkaClients")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("dev.fairway.schemas.serde");
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "org.apache.kafka.streams.KafkaStreams",
+        "kafka.server.KafkaConfig",
+        "org.apache.kafka.server.config.ServerConfigs",
+        "org.apache.kafka.controller.QuorumController",
+        "org.eclipse.jetty.server.Server",
+        "io.javalin.Javalin",
+        "dev.fairway.admission.engine.AdmissionEngine",
+        "dev.fairway.dispatcher.Dispatcher",
+        "org.rocksdb.RocksDB"
+      })
+  void shouldNotFindServersOrStreamsOnTheClasspath(String className) {
+    assertThatThrownBy(() -> Class.forName(className, false, getClass().getClassLoader()))
+        .isInstanceOf(ClassNotFoundException.class);
+  }
+
+  @Test
+  void shouldHaveAClasspathOfClientLibrariesOnly() {
+    // given: what Maven put there for this module, tests' own libraries included
+    String[] entries =
+        System.getProperty("java.class.path").split(System.getProperty("path.separator"));
+
+    // when / then
+    assertThat(entries).hasSizeGreaterThan(5).anyMatch(entry -> entry.contains("kafka-clients"));
+    assertThat(entries)
+        .noneMatch(
+            entry ->
+                entry
+                    .substring(entry.lastIndexOf('/') + 1)
+                    .matches(
+                        "(kafka-streams|kafka_2|kafka-server|kafka-metadata|kafka-raft|jetty-"
+                            + "|rocksdb|scala-|netty-|micrometer-).*"));
+  }
+}

@@ -1,0 +1,120 @@
+package dev.fairway.cli.embedded;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.io.Writer;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Properties;
+
+/**
+ * Loopback ports by name, kept in a file, so that whoever restarts on the same folder is found
+ * where it was. Not thread-safe.
+ */
+public final class RememberedPorts {
+
+  private static final int PORT_MAX = 65_535;
+
+  private final Path file;
+  private final Properties ports;
+
+  private RememberedPorts(Path file, Properties ports) {
+    this.file = file;
+    this.ports = ports;
+  }
+
+  /** The ports that a file remembers; none if there is no such file. */
+  public static RememberedPorts read(Path file) {
+    Properties ports = new Properties();
+    if (Files.exists(file)) {
+      try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
+        ports.load(reader);
+      } catch (IOException | IllegalArgumentException e) {
+        // Only a convenience is lost: fresh ports do as well.
+        ports.clear();
+      }
+    }
+    return new RememberedPorts(file, ports);
+  }
+
+  /**
+   * The asked port, else the remembered one if nobody has it, else a free one.
+   *
+   * @param asked 0: none asked
+   * @throws EmbeddedKafkaException if the asked port is taken
+   */
+  public int choose(String name, int asked) {
+    if (asked != 0 && !isFree(asked)) {
+      throw new EmbeddedKafkaException(
+          "Expected port "
+              + asked
+              + " of 127.0.0.1 to be free, but another process listens on it."
+              + " Stop that process, or choose another port.",
+          null);
+    }
+    int port = asked;
+    if (port == 0) {
+      port = remembered(name);
+    }
+    while (port == 0 || isChosenForAnother(name, port)) {
+      port = freePort();
+    }
+    ports.setProperty(name, Integer.toString(port));
+    return port;
+  }
+
+  /**
+   * Keeps the chosen ports; the file is replaced in one step, so that a crash leaves the old one or
+   * the new one.
+   */
+  public void save() {
+    Path written = file.resolveSibling(file.getFileName() + ".new");
+    try {
+      try (Writer writer = Files.newBufferedWriter(written, StandardCharsets.UTF_8)) {
+        ports.store(writer, "Loopback ports, kept over restarts");
+      }
+      Files.move(
+          written, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException e) {
+      throw new EmbeddedKafkaException("Expected to write " + written + ", but: " + e, e);
+    }
+  }
+
+  /** Whether nobody listens on a port of 127.0.0.1. */
+  static boolean isFree(int port) {
+    try (ServerSocket socket = new ServerSocket()) {
+      // As servers bind: connections of an earlier run in TIME_WAIT don't count.
+      socket.setReuseAddress(true);
+      socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private int remembered(String name) {
+    String text = ports.getProperty(name, "");
+    int port = text.matches("[0-9]{1,5}") ? Integer.parseInt(text) : 0;
+    return port > 0 && port <= PORT_MAX && isFree(port) ? port : 0;
+  }
+
+  private boolean isChosenForAnother(String name, int port) {
+    return ports.stringPropertyNames().stream()
+        .anyMatch(
+            other ->
+                !other.equals(name) && ports.getProperty(other).equals(Integer.toString(port)));
+  }
+
+  private static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new EmbeddedKafkaException("Expected a free port on 127.0.0.1, but: " + e, e);
+    }
+  }
+}

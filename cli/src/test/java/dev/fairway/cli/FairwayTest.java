@@ -1,0 +1,140 @@
+package dev.fairway.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+class FairwayTest {
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  @TempDir Path folder;
+
+  private int run(String... args) {
+    return Fairway.run(new PrintWriter(out, true), new PrintWriter(err, true), args);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "statsu",
+        "quota",
+        "quota aply f.yaml",
+        "quota apply",
+        "agent add",
+        "agent add a/b",
+        "agent add a --reply-topic shared",
+        "dead-letters redrive",
+        "dead-letters redrive --all",
+        "dead-letters redrive 0:1 --all --reason MALFORMED",
+        "why",
+        "why r1 --since soon",
+        "status --no-such-option",
+        "leases --limit many"
+      })
+  void shouldEndWithTwoOnWrongUsageAndSayWhatToDo(String line) {
+    int code = run(line.isEmpty() ? new String[0] : line.split(" "));
+
+    assertThat(code).isEqualTo(2);
+    assertThat(err.toString()).startsWith("fairway: ").contains("--help").doesNotContain("\tat ");
+    assertThat(out.toString()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "status",
+        "leases",
+        "queue",
+        "quota list",
+        "quota get q",
+        "quota pause q",
+        "agent list",
+        "dead-letters list",
+        "why r1"
+      })
+  void shouldEndWithOneAndSayWhatToDoWhereNothingRuns(String line) {
+    List<String> args = new ArrayList<>(List.of(line.split(" ")));
+    args.add("--data");
+    args.add(folder.toString());
+
+    int code = run(args.toArray(new String[0]));
+
+    assertThat(code).isEqualTo(1);
+    assertThat(err.toString())
+        .startsWith("fairway: Expected a running 'fairway up' on " + folder)
+        .contains("--bootstrap")
+        .doesNotContain("\tat ");
+  }
+
+  @Test
+  void shouldSayEveryErrorOfAConfigurationWithItsLine() throws Exception {
+    Path file = folder.resolve("bad.yaml");
+    Files.writeString(
+        file,
+        "quotas:\n  - id: q\n    limts: {}\n  - id: r\n    limits: {requests_per_minute: -1}\n",
+        StandardCharsets.UTF_8);
+
+    int code = run("quota", "apply", file.toString(), "--data", folder.toString());
+
+    assertThat(code).isEqualTo(1);
+    assertThat(err.toString())
+        .contains(file + ":3: quotas[0].limts: unknown field")
+        .contains(file + ":5: quotas[1].limits.requests_per_minute: expected a number from 1")
+        .doesNotContain("\tat ");
+  }
+
+  @Test
+  void shouldAskForTheRegistryThatGoesWithACluster() {
+    assertThat(run("quota", "list", "--bootstrap", "127.0.0.1:1")).isEqualTo(1);
+    assertThat(err.toString()).contains("Expected --registry URL along with --bootstrap");
+  }
+
+  @Test
+  void shouldPrintTheVersion() {
+    assertThat(run("--version")).isZero();
+    assertThat(out.toString()).matches("fairway \\d+\\.\\d+\\.\\d+.*\\R");
+  }
+
+  @TestFactory
+  List<DynamicTest> shouldHelpWithAnExample() {
+    List<DynamicTest> tests = new ArrayList<>();
+    collect(Fairway.commandLine(), tests);
+    return tests;
+  }
+
+  private void collect(CommandLine command, List<DynamicTest> tests) {
+    List<String> words =
+        new ArrayList<>(List.of(command.getCommandSpec().qualifiedName().split(" ")));
+    words.remove(0);
+    words.add("--help");
+    tests.add(
+        DynamicTest.dynamicTest(
+            command.getCommandSpec().qualifiedName(),
+            () -> {
+              assertThat(run(words.toArray(new String[0]))).isZero();
+              assertThat(out.toString())
+                  .contains("Usage: " + command.getCommandSpec().qualifiedName())
+                  .contains("Example:");
+            }));
+    for (Map.Entry<String, CommandLine> entry : command.getSubcommands().entrySet()) {
+      collect(entry.getValue(), tests);
+    }
+  }
+}

@@ -1,0 +1,219 @@
+package dev.fairway.cli.ops.why;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.Cause;
+import dev.fairway.schemas.CauseKind;
+import dev.fairway.schemas.Estimate;
+import dev.fairway.schemas.HoldReason;
+import dev.fairway.schemas.LeaseEnqueued;
+import dev.fairway.schemas.LeaseExpired;
+import dev.fairway.schemas.LeaseGranted;
+import dev.fairway.schemas.LeaseQueued;
+import dev.fairway.schemas.LeaseRejected;
+import dev.fairway.schemas.LeaseRequest;
+import dev.fairway.schemas.MarginCut;
+import dev.fairway.schemas.QuotaHeld;
+import dev.fairway.schemas.RejectReason;
+import dev.fairway.schemas.RequestLease;
+import dev.fairway.schemas.Tick;
+import dev.fairway.schemas.WaiterRow;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class RequestStoryTest {
+
+  private static final String QUOTA = "k/q";
+
+  private final RequestStory story = new RequestStory("r", null);
+  private long sequence;
+
+  @Test
+  void shouldTellWhoWasServedMeanwhileAndByWhichRule() {
+    // given
+    request(0, "first", "a1", enqueued("first", "a1", 1, 1_000, 100));
+    request(10, "r", "a2", enqueued("r", "a2", 2, 1_000, 5_000), queued("r", "a2", 2, 30_000));
+    request(20, "heavy", "a3", enqueued("heavy", "a3", 3, 3_000, 900));
+    request(30, "behind", "a4", enqueued("behind", "a4", 4, 1_000, 9_000));
+
+    // when
+    tick(1_000, granted("first", "a1"), granted("heavy", "a3"), granted("behind", "a4"));
+    tick(2_000, granted("r", "a2"));
+
+    // then
+    assertThat(story.isFound()).isTrue();
+    assertThat(story.outcome()).isEqualTo("granted");
+    assertThat(story.servedMeanwhile()).isEqualTo(3);
+    assertThat(texts("enqueued"))
+        .singleElement()
+        .asString()
+        .contains("weight 1.000")
+        .contains("1 ahead");
+    assertThat(texts("queued"))
+        .singleElement()
+        .asString()
+        .contains("position 2")
+        .contains("30.0 s");
+    assertThat(texts("served_before"))
+        .satisfiesExactly(
+            text -> assertThat(text).startsWith("first of a1").contains("came first"),
+            text ->
+                assertThat(text)
+                    .startsWith("heavy of a3")
+                    .contains("weight 3.000")
+                    .contains("against weight 1.000"),
+            text ->
+                assertThat(text)
+                    .startsWith("behind of a4")
+                    .contains("fitted where this request did not"));
+    assertThat(texts("granted"))
+        .singleElement()
+        .asString()
+        .contains("after 2.0 s")
+        .contains("3 others");
+  }
+
+  @Test
+  void shouldTellWhatHeldTheQuotaWhileItWaitedAndNotBeforeOrAfter() {
+    tick(1, new MarginCut(QUOTA, 9000, 8500));
+    request(10, "r", "a", enqueued("r", "a", 1, 1_000, 1));
+    tick(
+        20,
+        new MarginCut(QUOTA, 8500, 8000),
+        new QuotaHeld(QUOTA, HoldReason.RATE_LIMITED, 5_020L));
+    tick(30, new MarginCut("k/other", 8500, 8000));
+    tick(5_020, granted("r", "a"));
+    tick(6_000, new MarginCut(QUOTA, 8000, 7500));
+
+    assertThat(texts("margin_cut"))
+        .containsExactly("a 429 cut the margin from 85.0 % to 80.0 % of the limit");
+    assertThat(texts("held")).containsExactly("the quota grants nothing for 5.0 s: RATE_LIMITED");
+  }
+
+  @Test
+  void shouldTellWhyARequestWasRejectedAndWhenToComeBack() {
+    request(
+        10,
+        "r",
+        "a",
+        new LeaseRejected(
+            QUOTA,
+            "r",
+            "a",
+            RejectReason.QUEUE_WAIT_TOO_LONG,
+            "Expected a wait of at most 60 s",
+            90_010L,
+            null,
+            null,
+            null));
+
+    assertThat(story.outcome()).isEqualTo("rejected");
+    assertThat(texts("rejected"))
+        .singleElement()
+        .asString()
+        .contains("QUEUE_WAIT_TOO_LONG")
+        .contains("in 90.0 s")
+        .contains("Nothing was taken");
+  }
+
+  @Test
+  void shouldTellThatALeaseExpired() {
+    request(10, "r", "a", enqueued("r", "a", 1, 1_000, 1), granted("r", "a"));
+    tick(120_010, new LeaseExpired(QUOTA, "r", "a", "lease"));
+
+    assertThat(story.outcome()).isEqualTo("expired");
+    assertThat(texts("expired")).singleElement().asString().contains("nothing is refunded");
+  }
+
+  @Test
+  void shouldKeepAgentsWithTheSameRequestIdApart() {
+    RequestStory second = new RequestStory("r", "a2");
+    AdmissionEvent one =
+        event(10, new RequestLease(lease("r", "a1"), 10L), List.of(granted("r", "a1")));
+    AdmissionEvent two =
+        event(
+            20, new RequestLease(lease("r", "a2"), 20L), List.of(enqueued("r", "a2", 2, 1_000, 1)));
+    second.accept(one);
+    second.accept(two);
+
+    assertThat(second.agent()).isEqualTo("a2");
+    assertThat(second.outcome()).isEqualTo("waiting");
+  }
+
+  @Test
+  void shouldNotFindWhatIsNotThere() {
+    request(10, "other", "a", granted("other", "a"));
+
+    assertThat(story.isFound()).isFalse();
+    assertThat(story.entries()).isEmpty();
+  }
+
+  private List<String> texts(String kind) {
+    return story.entries().stream()
+        .filter(entry -> entry.kind().equals(kind))
+        .map(StoryEntry::text)
+        .toList();
+  }
+
+  private void request(long atMs, String request, String agent, Object... events) {
+    story.accept(event(atMs, new RequestLease(lease(request, agent), atMs), List.of(events)));
+  }
+
+  private void tick(long atMs, Object... events) {
+    story.accept(event(atMs, new Tick(), List.of(events)));
+  }
+
+  private AdmissionEvent event(long atMs, Object command, List<Object> events) {
+    return new AdmissionEvent(
+        "k",
+        ++sequence,
+        1,
+        atMs,
+        "1",
+        new Cause(CauseKind.TICK, null, null, null),
+        command,
+        events);
+  }
+
+  private static LeaseRequest lease(String request, String agent) {
+    return LeaseRequest.newBuilder()
+        .setRequestId(request)
+        .setAgentId(agent)
+        .setQuota(QUOTA)
+        .setEstimate(Estimate.newBuilder().setInputTokens(100L).build())
+        .build();
+  }
+
+  private static LeaseEnqueued enqueued(
+      String request, String agent, long arrival, int weightMilli, long finishTag) {
+    return new LeaseEnqueued(
+        WaiterRow.newBuilder()
+            .setRequest(lease(request, agent))
+            .setContentHash("00")
+            .setAppendedAtMs(0)
+            .setAttempt(1)
+            .setArrival(arrival)
+            .setEnqueuedAtMs(0)
+            .setDeadlineMs(60_000)
+            .setEstimate(amounts())
+            .setCost(100)
+            .setWeightMilli(weightMilli)
+            .setStartTag(0)
+            .setFinishTag(finishTag)
+            .build());
+  }
+
+  private static LeaseGranted granted(String request, String agent) {
+    return new LeaseGranted(QUOTA, request, agent, "lease", 1, amounts(), false, 0L, 1L, 0L, null);
+  }
+
+  private static LeaseQueued queued(String request, String agent, int position, long etaMs) {
+    return new LeaseQueued(QUOTA, request, agent, position, etaMs, null, null);
+  }
+
+  private static Amounts amounts() {
+    return new Amounts(1L, 100L, null, null, null);
+  }
+}
