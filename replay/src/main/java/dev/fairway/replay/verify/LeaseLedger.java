@@ -216,7 +216,7 @@ final class LeaseLedger {
   }
 
   private static Amounts minus(Amounts a, Amounts b) {
-    Amounts difference = Amounts.newBuilder(a).build();
+    Amounts difference = new Amounts();
     for (int d = 0; d < LedgerRules.NAMES.length; d++) {
       if (LedgerRules.value(a, d) != null || LedgerRules.value(b, d) != null) {
         difference.put(d, LedgerRules.amount(a, d) - LedgerRules.amount(b, d));
