@@ -41,8 +41,9 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * A dispatcher over the shared broker with topics and a schema registry of its own, and what a coordinator
- * and agents would do beside it: write the journal in transactions, and read reply topics.
+ * A dispatcher over the shared broker with topics and a schema registry of its own, and what a
+ * coordinator and agents would do beside it: write the journal in transactions, and read reply
+ * topics.
  */
 final class DispatcherHarness implements AutoCloseable {
 

@@ -49,9 +49,7 @@ class IsolationIT {
     harness.journal(JournalRecords.granted("k", 4, "other", "r4", TTL_MS));
 
     // then
-    await()
-        .atMost(Duration.ofSeconds(3))
-        .until(() -> harness.decisionsOf("other").size() == 2);
+    await().atMost(Duration.ofSeconds(3)).until(() -> harness.decisionsOf("other").size() == 2);
     assertThat(harness.awaitDecisions("gone", 1))
         .extracting(Decision::getRequestId)
         .containsExactly("r3");
@@ -76,7 +74,9 @@ class IsolationIT {
     await()
         .atMost(DispatcherHarness.PATIENCE)
         .until(() -> harness.committed(stuck.partition()) == stuck.offset());
-    await().during(Duration.ofMillis(500)).until(() -> harness.committed(stuck.partition()) == stuck.offset());
+    await()
+        .during(Duration.ofMillis(500))
+        .until(() -> harness.committed(stuck.partition()) == stuck.offset());
     assertThat(dispatcher.topicErrors("invalid_name")).isPositive();
     assertThat(dispatcher.service().isHealthy()).isTrue();
   }

@@ -68,7 +68,9 @@ class RegistryIT {
     harness.awaitDecisions("known", 1);
     assertThat(dispatcher.dropped("unregistered")).isEqualTo(1);
     assertThat(harness.exists(harness.topics().reply("unknown"))).isFalse();
-    assertThat(harness.registrations()).extracting(AgentRegistration::getAgentId).containsOnly("known");
+    assertThat(harness.registrations())
+        .extracting(AgentRegistration::getAgentId)
+        .containsOnly("known");
     await()
         .atMost(DispatcherHarness.PATIENCE)
         .until(() -> harness.committed(unknown.partition()) > unknown.offset());
