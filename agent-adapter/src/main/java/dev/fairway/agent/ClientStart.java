@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.avro.specific.SpecificRecord;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -160,7 +161,7 @@ final class ClientStart {
       producer.close(Duration.ZERO);
     }
     if (consumer != null) {
-      consumer.close();
+      consumer.close(CloseOptions.timeout(Duration.ZERO));
     }
   }
 

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.KafkaException;
@@ -118,7 +119,7 @@ final class ReplyReader {
     nudges.release();
     consumer.wakeup();
     if (thread == null) {
-      consumer.close();
+      closeConsumer();
       return;
     }
     try {
@@ -138,8 +139,13 @@ final class ReplyReader {
         log.error("Expected to read replies for ever, but the poll thread failed.", e);
       }
     } finally {
-      consumer.close();
+      closeConsumer();
     }
+  }
+
+  private void closeConsumer() {
+    // There is no group to leave; with time given, it would wait for the fetch that is under way.
+    consumer.close(CloseOptions.timeout(Duration.ZERO));
   }
 
   /** One turn of the poll thread. */

@@ -43,9 +43,8 @@ import picocli.CommandLine.Spec;
       "Example:",
       "  fairway dry-run - <<'END'",
       "  {\"at_ms\":0,\"quota\":{\"id\":\"q\",\"limits\":{\"tokens_per_minute\":100}}}",
-      "  {\"at_ms\":0,\"request\":{\"id\":\"r1\",\"quota\":\"q\",\"agent\":\"a1\",\"input_tokens\":80}}",
-      "  {\"at_ms\":900,\"settle\":{\"request\":\"r1\",\"quota\":\"q\",\"outcome\":\"SUCCEEDED\","
-          + "\"input_tokens\":75,\"output_tokens\":0}}",
+      "  {\"at_ms\":0,\"request\":{\"id\":\"r1\",\"quota\":\"q\",\"input_tokens\":80}}",
+      "  {\"at_ms\":9,\"settle\":{\"request\":\"r1\",\"quota\":\"q\",\"outcome\":\"NOT_SENT\"}}",
       "  {\"at_ms\":1000,\"show\":\"q\"}",
       "  END"
     })

@@ -174,6 +174,22 @@ final class Deliveries {
     return inFlight >= inFlightMax || nowMs < sendAgainAtMs;
   }
 
+  /**
+   * How long nothing is due of itself, in milliseconds from then; answers of Kafka may come
+   * earlier.
+   *
+   * @param maxMs the answer if nothing is due at all
+   */
+  long quietMs(long nowMs, long maxMs) {
+    long dueAtMs = nowMs + maxMs;
+    for (Lane lane : lanesWithParked) {
+      if (lane.hasParked()) {
+        dueAtMs = Math.min(dueAtMs, Math.max(lane.retryAtMs(), sendAgainAtMs));
+      }
+    }
+    return Math.max(0, dueAtMs - nowMs);
+  }
+
   int inFlight() {
     return inFlight;
   }

@@ -26,6 +26,11 @@ public final class ProtocolData extends SpecificData {
 
   private ProtocolData() {
     super(ProtocolData.class.getClassLoader());
+    // The generated classes' own encode and decode: a third of the time of Avro's field-by-field
+    // way. The
+    // fast reader would take precedence over them.
+    setCustomCoders(true);
+    setFastReaderEnabled(false);
   }
 
   /** The one model; it has no state that a caller could change to another's harm. */

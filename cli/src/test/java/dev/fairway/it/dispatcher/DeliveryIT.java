@@ -16,6 +16,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -145,12 +146,15 @@ class DeliveryIT {
     // then: the known agent is served before the two hundred topics exist
     harness.awaitDecisions("known", 2);
     await().atMost(DispatcherHarness.PATIENCE).until(() -> dispatcher.delivered() == 202);
-    long latestNewMs = 0;
-    for (int i = 1; i <= 200; i++) {
-      ConsumerRecord<byte[], byte[]> reply =
-          harness.records(harness.topics().reply("new-" + i), 0).get(0);
-      latestNewMs = Math.max(latestNewMs, reply.timestamp());
-    }
+    List<TopicPartition> newTopics =
+        IntStream.rangeClosed(1, 200)
+            .mapToObj(i -> new TopicPartition(harness.topics().reply("new-" + i), 0))
+            .toList();
+    long latestNewMs =
+        harness.records(newTopics).stream()
+            .mapToLong(ConsumerRecord::timestamp)
+            .max()
+            .orElseThrow();
     long knownMs = harness.records(harness.topics().reply("known"), 0).get(1).timestamp();
     assertThat(knownMs).isLessThan(latestNewMs);
     assertThat(dispatcher.count("topics.created")).isEqualTo(201);

@@ -97,6 +97,10 @@ final class DispatcherHarness implements AutoCloseable {
     return topics;
   }
 
+  String registryUrl() {
+    return registryServer.url();
+  }
+
   Admin admin() {
     return admin;
   }
@@ -105,7 +109,7 @@ final class DispatcherHarness implements AutoCloseable {
   Dispatcher startUnready(Map<String, String> settings) {
     Map<String, String> all = new HashMap<>(settings);
     all.put("bootstrap.servers", TestCluster.bootstrapServers());
-    all.put("schema.registry.url", registryServer.url());
+    all.put("schema.registry.url", registryUrl());
     all.put("topic.prefix", topics.prefix());
     all.putIfAbsent("commit.interval.ms", "20");
     MeterRegistry meters = new SimpleMeterRegistry();
@@ -223,15 +227,19 @@ final class DispatcherHarness implements AutoCloseable {
 
   /** Everything in a partition now; empty if there is no such topic. */
   List<ConsumerRecord<byte[], byte[]>> records(String topic, int partition) {
-    List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
     if (reader.partitionsFor(topic).stream().noneMatch(p -> p.partition() == partition)) {
-      return records;
+      return List.of();
     }
-    TopicPartition wanted = new TopicPartition(topic, partition);
-    reader.assign(List.of(wanted));
-    reader.seekToBeginning(List.of(wanted));
-    long end = reader.endOffsets(List.of(wanted)).get(wanted);
-    while (reader.position(wanted) < end) {
+    return records(List.of(new TopicPartition(topic, partition)));
+  }
+
+  /** Everything in these partitions now; they must exist. */
+  List<ConsumerRecord<byte[], byte[]>> records(List<TopicPartition> partitions) {
+    List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+    reader.assign(partitions);
+    reader.seekToBeginning(partitions);
+    Map<TopicPartition, Long> ends = reader.endOffsets(partitions);
+    while (partitions.stream().anyMatch(p -> reader.position(p) < ends.get(p))) {
       reader.poll(Duration.ofMillis(100)).forEach(records::add);
     }
     return records;

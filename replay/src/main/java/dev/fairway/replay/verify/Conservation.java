@@ -31,10 +31,13 @@ public final class Conservation {
     keys.put(key, new KeyLedger(key, findings::add));
   }
 
-  /** Starts a key from a whole snapshot, taken at that time. */
+  /**
+   * Starts a key from a whole snapshot, or starts it again, so that one error is not found in every
+   * later snapshot too.
+   */
   public void start(String key, List<StateRow> rows) {
     KeyLedger ledger = new KeyLedger(key, findings::add);
-    ledger.load(rows);
+    ledger.load(rows, keys.get(key));
     keys.put(key, ledger);
   }
 
@@ -46,12 +49,11 @@ public final class Conservation {
     }
   }
 
-  /** Compares with a whole snapshot, then goes on from it; otherwise one error would come again. */
+  /** Compares a key with a whole snapshot of it; one that was not started is passed over. */
   public void compare(String key, List<StateRow> rows) {
     KeyLedger ledger = keys.get(key);
     if (ledger != null) {
       ledger.compare(rows);
-      start(key, rows);
     }
   }
 

@@ -176,9 +176,8 @@ public final class JournalVerifier {
           mismatches.add(where(event) + difference);
         }
       }
-    } else {
-      conservation.start(key, run.stateRows);
     }
+    conservation.start(key, run.stateRows);
     try {
       engine.restore(key, List.copyOf(run.rows));
       run.engineInStep = true;

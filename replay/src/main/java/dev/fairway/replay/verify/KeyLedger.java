@@ -51,7 +51,12 @@ final class KeyLedger {
     this.leases = new LeaseLedger(this.wrong);
   }
 
-  void load(List<StateRow> rows) {
+  /**
+   * Loads a snapshot.
+   *
+   * @param before what was known until now, or null: ids of leases that ended stay taken
+   */
+  void load(List<StateRow> rows, KeyLedger before) {
     Map<String, Quota> definitions = new HashMap<>();
     for (StateRow row : rows) {
       if (row.getRow() instanceof DefinitionRow r) {
@@ -61,18 +66,24 @@ final class KeyLedger {
     for (StateRow row : rows) {
       if (row.getRow() instanceof BalanceRow r) {
         quotas.put(r.getQuota(), new QuotaLedger(definitions.get(r.getQuota()), r, this.wrong));
+        if (r.getRemoved()) {
+          removed.add(r.getQuota());
+        }
       } else if (row.getRow() instanceof LeaseRow r) {
         leases.load(r);
       } else if (row.getRow() instanceof WaiterRow r) {
         waiting.put(asked(r.getRequest()), r.getRequest().getQuota());
       }
     }
+    if (before != null) {
+      leases.keepEndedOf(before.leases);
+    }
   }
 
   void fold(AdmissionEvent record) {
     who = "key " + key + ", sequence " + record.getSequence() + ": ";
     quotas.values().forEach(quota -> quota.advance(record.getAtMs()));
-    leases.forgetEndedBefore(record.getAtMs());
+    leases.forget(record.getAtMs());
     for (Object event : record.getEvents()) {
       if (!foldQuestion(record, event) && !foldLease(record, event)) {
         foldQuota(record, event);
@@ -181,7 +192,7 @@ final class KeyLedger {
     LeaseLedger.Held held = leases.settle(e, quota, record.getAtMs());
     if (quota != null) {
       quota.adjust(e.getAdjusted());
-      if (held != null && !held.expired()) {
+      if (held != null && held.endedAtMs() == null) {
         quota.freeSlots(held.amounts());
       }
     }

@@ -17,14 +17,19 @@ import java.util.function.Consumer;
 
 /** The leases of one key: what each holds, and how it ended. */
 final class LeaseLedger {
-  /** How long an ended lease can still be told from a new one; far longer than any late window. */
-  private static final long ENDED_KEPT_MS = 26L * 3_600_000;
+  /**
+   * How long a request is remembered after its end; then its id, and its lease's, may come again.
+   */
+  private static final long REMEMBERED_MS = 600_000;
+
+  /** No window for late settlements is longer than this. */
+  private static final long LATE_WINDOW_MS_MAX = 24L * 3_600_000;
 
   /**
    * What a lease holds.
    *
    * @param amounts charged, less what was adjusted since
-   * @param expired whether it was reaped
+   * @param endedAtMs when it was reaped or settled, or null while it is open
    */
   record Held(
       String quotaId,
@@ -32,16 +37,15 @@ final class LeaseLedger {
       String requestId,
       long grantedAtMs,
       Amounts amounts,
-      boolean expired) {
-    Held expire() {
-      return new Held(quotaId, agentId, requestId, grantedAtMs, amounts, true);
+      Long endedAtMs) {
+    Held endedAt(long atMs) {
+      return new Held(quotaId, agentId, requestId, grantedAtMs, amounts, atMs);
     }
   }
 
   private final Map<String, Held> open = new HashMap<>();
-  private final Map<String, Held> expired = new HashMap<>();
-  private final Map<String, Held> settled = new HashMap<>();
-  private final LinkedHashMap<String, Long> endedAtMs = new LinkedHashMap<>();
+  private final LinkedHashMap<String, Held> expired = new LinkedHashMap<>();
+  private final LinkedHashMap<String, Held> settled = new LinkedHashMap<>();
   private final Consumer<String> wrong;
 
   LeaseLedger(Consumer<String> wrong) {
@@ -56,18 +60,24 @@ final class LeaseLedger {
             row.getRequest().getRequestId(),
             row.getGrantedAtMs(),
             row.getCharged(),
-            row.getStatus() == LeaseStatus.EXPIRED);
+            row.getEndedAtMs());
     if (row.getStatus() == LeaseStatus.OPEN) {
       open.put(row.getLeaseId(), held);
     } else {
-      (held.expired() ? expired : settled).put(row.getLeaseId(), held);
-      endedAtMs.put(row.getLeaseId(), row.getEndedAtMs());
+      (row.getStatus() == LeaseStatus.EXPIRED ? expired : settled).put(row.getLeaseId(), held);
     }
+  }
+
+  /** Takes over how leases ended that a snapshot has forgotten. */
+  void keepEndedOf(LeaseLedger before) {
+    before.expired.forEach(expired::putIfAbsent);
+    before.settled.forEach(settled::putIfAbsent);
   }
 
   void grant(LeaseGranted e) {
     String id = e.getLeaseId();
-    if (open.containsKey(id) || endedAtMs.containsKey(id)) {
+    boolean spent = remembered(settled.remove(id), e) || remembered(expired.remove(id), e);
+    if (spent || open.containsKey(id)) {
       wrong.accept("lease " + id + ": expected a new id, but it was granted before");
     }
     open.put(
@@ -78,7 +88,11 @@ final class LeaseLedger {
             e.getRequestId(),
             e.getGrantedAtMs(),
             e.getCharged(),
-            false));
+            null));
+  }
+
+  private static boolean remembered(Held ended, LeaseGranted e) {
+    return ended != null && e.getGrantedAtMs() < ended.endedAtMs() + REMEMBERED_MS;
   }
 
   void renew(LeaseRenewed e) {
@@ -94,7 +108,7 @@ final class LeaseLedger {
             held.requestId(),
             held.grantedAtMs(),
             minus(held.amounts(), e.getAdjusted()),
-            false);
+            null);
     open.put(e.getLeaseId(), left);
   }
 
@@ -115,8 +129,8 @@ final class LeaseLedger {
     for (int d = 0; d < LedgerRules.NAMES.length; d++) {
       checkNet(e, held, quota, d);
     }
-    settled.put(id, held);
-    end(id, atMs);
+    settled.remove(id);
+    settled.put(id, held.endedAt(atMs));
     return held;
   }
 
@@ -127,8 +141,7 @@ final class LeaseLedger {
       wrong.accept("lease " + e.getLeaseId() + ": expected an open lease to expire");
       return null;
     }
-    expired.put(e.getLeaseId(), held.expire());
-    end(e.getLeaseId(), atMs);
+    expired.put(e.getLeaseId(), held.endedAt(atMs));
     return held;
   }
 
@@ -163,15 +176,15 @@ final class LeaseLedger {
         });
   }
 
-  void forgetEndedBefore(long nowMs) {
-    Iterator<Map.Entry<String, Long>> oldest = endedAtMs.entrySet().iterator();
-    while (oldest.hasNext()) {
-      Map.Entry<String, Long> entry = oldest.next();
-      if (entry.getValue() > nowMs - ENDED_KEPT_MS) {
-        return;
-      }
-      expired.remove(entry.getKey());
-      settled.remove(entry.getKey());
+  /** Forgets what can no longer matter at that time. */
+  void forget(long nowMs) {
+    forget(settled, nowMs - REMEMBERED_MS);
+    forget(expired, nowMs - LATE_WINDOW_MS_MAX - REMEMBERED_MS);
+  }
+
+  private static void forget(LinkedHashMap<String, Held> ended, long beforeMs) {
+    Iterator<Held> oldest = ended.values().iterator();
+    while (oldest.hasNext() && oldest.next().endedAtMs() < beforeMs) {
       oldest.remove();
     }
   }
@@ -202,13 +215,8 @@ final class LeaseLedger {
     }
   }
 
-  private void end(String id, long atMs) {
-    endedAtMs.remove(id);
-    endedAtMs.put(id, atMs);
-  }
-
   private static Amounts minus(Amounts a, Amounts b) {
-    Amounts difference = Amounts.newBuilder(a).build();
+    Amounts difference = new Amounts();
     for (int d = 0; d < LedgerRules.NAMES.length; d++) {
       if (LedgerRules.value(a, d) != null || LedgerRules.value(b, d) != null) {
         difference.put(d, LedgerRules.amount(a, d) - LedgerRules.amount(b, d));

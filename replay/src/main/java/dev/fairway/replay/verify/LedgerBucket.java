@@ -68,13 +68,17 @@ final class LedgerBucket {
     level = level.subtract(parts(tokens));
   }
 
-  /** A positive amount comes back, at most up to the cap; a negative one is charged. */
+  /**
+   * A positive amount comes back, whole tokens at most up to the cap; a negative one is charged.
+   * The fraction that the refill carries is no part of a refund, and stays.
+   */
   void adjust(long tokens, int marginBp) {
     if (tokens < 0) {
       charge(-tokens);
       return;
     }
-    BigInteger top = level.max(parts(cap(marginBp)));
+    BigInteger fraction = level.subtract(parts(tokens()));
+    BigInteger top = parts(Math.max(tokens(), cap(marginBp))).add(fraction);
     BigInteger full = level.add(parts(tokens));
     if (full.compareTo(top) > 0) {
       clip(full.subtract(top));

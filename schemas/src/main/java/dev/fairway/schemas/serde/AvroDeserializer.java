@@ -134,8 +134,6 @@ public final class AvroDeserializer<T extends SpecificRecord> implements Deseria
   private T read(String topic, int id, SpecificDatumReader<T> reader, byte[] bytes) {
     BinaryDecoder decoder =
         DecoderFactory.get().binaryDecoder(bytes, HEADER_BYTES, bytes.length - HEADER_BYTES, null);
-    String expected =
-        "Expected one value of schema %d, %s, ".formatted(id, reader.getSchema().getFullName());
     T value;
     try {
       value = reader.read(null, new BoundedDecoder(decoder));
@@ -146,26 +144,33 @@ public final class AvroDeserializer<T extends SpecificRecord> implements Deseria
       throw undecodable(
           Reason.TRUNCATED,
           topic,
-          expected + "but the bytes end inside it. Send the whole value.",
+          expected(id, reader) + "but the bytes end inside it. Send the whole value.",
           e);
     } catch (AvroTypeException e) {
-      throw mismatch(topic, expected, reader, e);
+      throw mismatch(topic, expected(id, reader), reader, e);
     } catch (IOException | RuntimeException e) {
       // Whatever a hostile value provokes in Avro (bad index, negative length) is the value's
       // fault.
       throw undecodable(
           Reason.MALFORMED,
           topic,
-          expected + "but the bytes contradict it: " + e + ". Check which schema id they carry.",
+          expected(id, reader)
+              + "but the bytes contradict it: "
+              + e
+              + ". Check which schema id they carry.",
           e);
     }
     throw undecodable(
         Reason.TRAILING_BYTES,
         topic,
-        expected
+        expected(id, reader)
             + "but %d bytes follow it. Check which schema id they carry."
                 .formatted(decoder.remainingBytes()),
         null);
+  }
+
+  private static String expected(int id, SpecificDatumReader<?> reader) {
+    return "Expected one value of schema %d, %s, ".formatted(id, reader.getSchema().getFullName());
   }
 
   private SpecificDatumReader<T> reader(String topic, int id) {

@@ -26,11 +26,16 @@ import org.apache.kafka.common.serialization.Serializer;
 public final class AvroSerializer<T extends SpecificRecord> implements Serializer<T> {
 
   private static final byte MAGIC = 0;
-  private static final int SCHEMAS_MAX = 64;
+  private static final int TARGETS_MAX = 1_000;
 
-  private final BoundedCache<Schema, Schema> plainSchemas = new BoundedCache<>(SCHEMAS_MAX);
-  private final BoundedCache<Schema, SpecificDatumWriter<T>> writers =
-      new BoundedCache<>(SCHEMAS_MAX);
+  /** A small buffer: it is made anew for each record, and without one each byte takes a lock. */
+  private static final EncoderFactory ENCODERS = new EncoderFactory().configureBufferSize(512);
+
+  private record Target(String topic, Schema schema) {}
+
+  private record Writer<T>(byte[] header, SpecificDatumWriter<T> body) {}
+
+  private final BoundedCache<Target, Writer<T>> writers = new BoundedCache<>(TARGETS_MAX);
   private SchemaRegistry registry;
   private boolean autoRegister = true;
   private boolean removeJavaProperties = true;
@@ -82,42 +87,39 @@ public final class AvroSerializer<T extends SpecificRecord> implements Serialize
       throw new IllegalStateException(
           "Expected configure() before serialize(), or a registry in the constructor.");
     }
-    Schema schema = data.getSchema();
-    String subject = topic + (isKey ? "-key" : "-value");
-    Schema toRegister = removeJavaProperties ? plain(schema) : schema;
-    int id =
-        autoRegister ? registry.register(subject, toRegister) : registry.idOf(subject, toRegister);
+    Writer<T> writer = writer(topic, data.getSchema());
     ByteArrayOutputStream bytes = new ByteArrayOutputStream(256);
-    bytes.write(MAGIC);
-    bytes.writeBytes(ByteBuffer.allocate(Integer.BYTES).putInt(id).array());
+    bytes.writeBytes(writer.header());
     try {
-      BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
-      writer(schema).write(data, encoder);
+      BinaryEncoder encoder = ENCODERS.binaryEncoder(bytes, null);
+      writer.body().write(data, encoder);
       encoder.flush();
     } catch (IOException | AvroRuntimeException | NullPointerException | ClassCastException e) {
       throw new SerializationException(
           "Expected a complete %s for topic %s, but it cannot be written: %s. Set every field that has no default."
-              .formatted(schema.getFullName(), topic, e.getMessage()),
+              .formatted(data.getSchema().getFullName(), topic, e.getMessage()),
           e);
     }
     return bytes.toByteArray();
   }
 
-  private SpecificDatumWriter<T> writer(Schema schema) {
-    SpecificDatumWriter<T> writer = writers.get(schema);
+  private Writer<T> writer(String topic, Schema schema) {
+    Target target = new Target(topic, schema);
+    Writer<T> writer = writers.get(target);
     if (writer == null) {
-      writer = new SpecificDatumWriter<>(schema, ProtocolData.model());
-      writers.put(schema, writer);
+      String subject = topic + (isKey ? "-key" : "-value");
+      Schema registered =
+          removeJavaProperties ? PlainSchemas.withoutJavaProperties(schema) : schema;
+      int id =
+          autoRegister
+              ? registry.register(subject, registered)
+              : registry.idOf(subject, registered);
+      writer =
+          new Writer<>(
+              ByteBuffer.allocate(1 + Integer.BYTES).put(MAGIC).putInt(id).array(),
+              new SpecificDatumWriter<>(schema, ProtocolData.model()));
+      writers.put(target, writer);
     }
     return writer;
-  }
-
-  private Schema plain(Schema schema) {
-    Schema plain = plainSchemas.get(schema);
-    if (plain == null) {
-      plain = PlainSchemas.withoutJavaProperties(schema);
-      plainSchemas.put(schema, plain);
-    }
-    return plain;
   }
 }

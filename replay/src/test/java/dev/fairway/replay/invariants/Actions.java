@@ -1,0 +1,48 @@
+package dev.fairway.replay.invariants;
+
+import dev.fairway.replay.invariants.Action.Kind;
+import java.util.List;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.Tuple;
+
+/** Random lists of actions: many requests on small limits, so that queues form. */
+final class Actions {
+  static final int MOST = 70;
+
+  private Actions() {}
+
+  static Arbitrary<List<Action>> lists() {
+    Arbitrary<Integer> numbers = Arbitraries.integers().between(0, 1 << 20);
+    return Combinators.combine(kinds(), delays(), numbers, numbers, numbers, numbers)
+        .as(Action::new)
+        .list()
+        .ofMinSize(5)
+        .ofMaxSize(MOST);
+  }
+
+  private static Arbitrary<Kind> kinds() {
+    return Arbitraries.frequency(
+        Tuple.of(40, Kind.REQUEST),
+        Tuple.of(5, Kind.REQUEST_AGAIN),
+        Tuple.of(5, Kind.RETRY),
+        Tuple.of(22, Kind.SETTLE),
+        Tuple.of(8, Kind.SETTLE_WITH_SIGNAL),
+        Tuple.of(6, Kind.REFUSED),
+        Tuple.of(5, Kind.RENEW),
+        Tuple.of(5, Kind.CANCEL),
+        Tuple.of(2, Kind.UNLEASED),
+        Tuple.of(2, Kind.REDEFINE),
+        Tuple.of(4, Kind.PASS));
+  }
+
+  private static Arbitrary<Long> delays() {
+    return Arbitraries.frequencyOf(
+        Tuple.of(50, Arbitraries.just(0L)),
+        Tuple.of(25, Arbitraries.longs().between(1, 300)),
+        Tuple.of(20, Arbitraries.longs().between(301, 6_000)),
+        Tuple.of(4, Arbitraries.longs().between(6_001, 70_000)),
+        Tuple.of(1, Arbitraries.longs().between(600_000, 90_000_000)));
+  }
+}

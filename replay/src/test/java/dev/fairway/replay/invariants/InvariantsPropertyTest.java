@@ -1,0 +1,73 @@
+package dev.fairway.replay.invariants;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import java.util.List;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+
+/** The invariants over random runs of the real engine; a failure prints its seed and shrinks. */
+class InvariantsPropertyTest {
+  private static final int TRIES = 150;
+
+  @Provide
+  Arbitrary<List<Action>> actions() {
+    return Actions.lists();
+  }
+
+  @Property(tries = TRIES)
+  void shouldGiveOutInAnyWindowAtMostDepthAndRefill(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.chargesFitEveryWindow(EngineRun.exact(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldChangeEachBucketOnceForALease(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.eachLeaseChangesABucketOnce(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldNeverRefundAtExpiryNorAboveTheCap(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.refundsAreBounded(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldConserveEveryBalanceAtEveryPrefix(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.conserved(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldReserveWhatOpenLeasesHoldAndLeakNothing(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.reservedIsTheSumOfOpenLeases(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldGrantOrRejectEverybodyByTheDeadline(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.everybodyIsAnswered(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldKeepTagsFair(@ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.tagsAreFair(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldDecideAJournalAgainTheSame(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.journalDecidesItselfAgain(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldWriteEveryRowThatChanged(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.writtenRowsAreTheState(EngineRun.of(preset, actions))).isEmpty();
+  }
+}

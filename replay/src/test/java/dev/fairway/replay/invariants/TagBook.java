@@ -1,0 +1,138 @@
+package dev.fairway.replay.invariants;
+
+import dev.fairway.admission.engine.Command;
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.LeaseRequest;
+import dev.fairway.admission.engine.QuotaSnapshot;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.state.Row;
+import dev.fairway.admission.engine.state.Waiter;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Follows the tags of the fair queue through a run. */
+final class TagBook {
+  private static final long TAG_KEPT_MS = 60_000;
+
+  private final List<String> wrong;
+  private final Map<String, Waiter> waiting = new HashMap<>();
+  private final Map<String, Long> firstTags = new HashMap<>();
+  private final Map<String, Event.LeaseRejected> rejected = new HashMap<>();
+  private final Map<String, Long> virtualTimes = new HashMap<>();
+  private Map<String, Amounts> levels = new HashMap<>();
+
+  TagBook(List<String> wrong) {
+    this.wrong = wrong;
+  }
+
+  void read(Step step) {
+    for (Event event : step.handled().events()) {
+      if (event instanceof Event.LeaseEnqueued e) {
+        enqueued(step, e.waiter());
+      } else if (event instanceof Event.LeaseGranted e) {
+        granted(e);
+      } else if (event instanceof Event.LeaseRejected e) {
+        waiting.remove(Invariants.id(e.agentId(), e.requestId()));
+        if (e.keptTag() != null) {
+          rejected.put(Invariants.id(e.agentId(), e.requestId()), e);
+        }
+      } else if (event instanceof Event.LeaseCancelled e) {
+        waiting.remove(Invariants.id(e.agentId(), e.requestId()));
+      }
+    }
+    snapshots(step);
+    rejectsTakeNothing(step);
+  }
+
+  private void enqueued(Step step, Waiter waiter) {
+    LeaseRequest request = waiter.request();
+    String id = Invariants.id(request.agentId(), request.requestId());
+    long virtualTime = virtualTimes.getOrDefault(request.quotaId(), 0L);
+    Long first = firstTags.put(id, waiter.startTag());
+    waiting.put(id, waiter);
+    if (waiter.attempt() > 1) {
+      if (first != null && first != waiter.startTag()) {
+        wrong.add(id + " came back with tag " + waiter.startTag() + ", not its own " + first);
+      }
+      return;
+    }
+    Event.LeaseRejected before =
+        request.retryOf() == null
+            ? null
+            : rejected.remove(Invariants.id(request.agentId(), request.retryOf()));
+    boolean kept =
+        before != null
+            && before.retryAtMs() != null
+            && before.quotaId().equals(request.quotaId())
+            && step.atMs() <= before.retryAtMs() + TAG_KEPT_MS;
+    if (kept && waiter.startTag() != before.keptTag()) {
+      wrong.add(id + " retries with tag " + waiter.startTag() + ", not " + before.keptTag());
+    }
+    if (!kept && waiter.startTag() < virtualTime) {
+      wrong.add(id + " starts at " + waiter.startTag() + ", below " + virtualTime);
+    }
+  }
+
+  private void granted(Event.LeaseGranted e) {
+    String id = Invariants.id(e.agentId(), e.requestId());
+    Waiter waiter = waiting.remove(id);
+    Long before = virtualTimes.put(e.quotaId(), e.virtualTime());
+    if (before != null && e.virtualTime() < before) {
+      wrong.add("virtual time fell from " + before + " to " + e.virtualTime());
+    }
+    if (waiter != null && e.virtualTime() < waiter.finishTag()) {
+      wrong.add(id + " with tag " + waiter.finishTag() + " was served at " + e.virtualTime());
+    }
+    if (waiter != null) {
+      overtakes(id, waiter);
+    }
+  }
+
+  /** The smallest finish tag goes first, the earlier arrival among equals. */
+  private void overtakes(String id, Waiter served) {
+    for (Waiter other : waiting.values()) {
+      boolean sameQuota = other.request().quotaId().equals(served.request().quotaId());
+      boolean ahead =
+          other.finishTag() < served.finishTag()
+              || (other.finishTag() == served.finishTag() && other.arrival() < served.arrival());
+      if (sameQuota && ahead) {
+        wrong.add(id + " passed " + other.request().requestId());
+      }
+    }
+  }
+
+  private void snapshots(Step step) {
+    for (Row row : step.rows()) {
+      if (row instanceof Row.FlowRow r) {
+        if (r.finishTag() <= virtualTimes.getOrDefault(r.quotaId(), 0L)) {
+          wrong.add(r.agentId() + " keeps a tag that virtual time has passed");
+        }
+      } else if (row instanceof Row.WaiterRow r) {
+        String id = Invariants.id(r.waiter().request().agentId(), r.waiter().request().requestId());
+        waiting.computeIfPresent(id, (key, old) -> r.waiter());
+      }
+    }
+  }
+
+  private void rejectsTakeNothing(Step step) {
+    Map<String, Amounts> now = new HashMap<>();
+    for (QuotaSnapshot quota : step.snapshots()) {
+      String id = quota.definition().id();
+      now.put(id, quota.levels());
+      boolean onlyRejects =
+          step.command() instanceof Command.RequestLease
+              && !step.handled().events().isEmpty()
+              && step.handled().events().stream().allMatch(e -> e instanceof Event.LeaseRejected);
+      Amounts before = levels.get(id);
+      if (onlyRejects && before != null) {
+        for (var d : dev.fairway.admission.engine.bucket.Dimension.values()) {
+          if (quota.levels().get(d) < before.get(d)) {
+            wrong.add("a reject took " + before.minus(quota.levels()) + " of " + id);
+          }
+        }
+      }
+    }
+    levels = now;
+  }
+}

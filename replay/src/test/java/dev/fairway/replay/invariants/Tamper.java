@@ -1,0 +1,158 @@
+package dev.fairway.replay.invariants;
+
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Handled;
+import dev.fairway.admission.engine.QuotaSnapshot;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.state.Row;
+import dev.fairway.admission.engine.state.Row.RowId;
+import dev.fairway.admission.engine.state.Waiter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+
+/** Copies of steps with one thing changed: how broken engines are made. */
+final class Tamper {
+  private Tamper() {}
+
+  static Step events(Step step, List<Event> events) {
+    Handled h = step.handled();
+    Handled changed =
+        new Handled(h.key(), h.sequence(), h.epoch(), h.atMs(), events, h.changedRows());
+    return new Step(step.command(), changed, step.rows(), step.snapshots());
+  }
+
+  static Step rows(Step step, UnaryOperator<Row> change) {
+    List<Row> rows = step.rows().stream().map(change).toList();
+    return new Step(step.command(), step.handled(), rows, step.snapshots());
+  }
+
+  static Step snapshots(Step step, UnaryOperator<QuotaSnapshot> change) {
+    List<QuotaSnapshot> snapshots = step.snapshots().stream().map(change).toList();
+    return new Step(step.command(), step.handled(), step.rows(), snapshots);
+  }
+
+  static Step written(Step step, Predicate<RowId> kept) {
+    Handled h = step.handled();
+    Map<RowId, Row> rows = new LinkedHashMap<>(h.changedRows());
+    rows.keySet().removeIf(kept.negate());
+    Handled changed = new Handled(h.key(), h.sequence(), h.epoch(), h.atMs(), h.events(), rows);
+    return new Step(step.command(), changed, step.rows(), step.snapshots());
+  }
+
+  /** Every event of a type, changed; null takes it away. */
+  static <E extends Event> List<Step> each(
+      List<Step> steps, Class<E> type, Function<E, Event> change) {
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      List<Event> events = new ArrayList<>();
+      for (Event event : step.handled().events()) {
+        Event changed = type.isInstance(event) ? change.apply(type.cast(event)) : event;
+        if (changed != null) {
+          events.add(changed);
+        }
+      }
+      result.add(events(step, events));
+    }
+    return result;
+  }
+
+  static Event.LeaseGranted granted(
+      Event.LeaseGranted e, Amounts charged, long atMs, long virtualTime) {
+    return new Event.LeaseGranted(
+        e.quotaId(),
+        e.requestId(),
+        e.agentId(),
+        e.leaseId(),
+        e.attempt(),
+        charged,
+        e.coldCache(),
+        atMs,
+        e.expiresAtMs(),
+        virtualTime,
+        e.correlation());
+  }
+
+  static Event.LeaseSettled settled(Event.LeaseSettled e, Amounts adjusted) {
+    return new Event.LeaseSettled(
+        e.quotaId(),
+        e.requestId(),
+        e.agentId(),
+        e.leaseId(),
+        e.outcome(),
+        e.actual(),
+        adjusted,
+        e.tagShift(),
+        e.late(),
+        e.sendDelayMs());
+  }
+
+  static Event.LeaseEnqueued enqueued(Event.LeaseEnqueued e, long startTag) {
+    Waiter w = e.waiter();
+    return new Event.LeaseEnqueued(
+        new Waiter(
+            w.request(),
+            w.contentHash(),
+            w.appendedAtMs(),
+            w.attempt(),
+            w.arrival(),
+            w.enqueuedAtMs(),
+            w.deadlineMs(),
+            w.estimate(),
+            w.cost(),
+            w.weightMilli(),
+            startTag,
+            w.finishTag() - w.startTag() + startTag,
+            w.toldAtMs(),
+            w.toldEtaMs()));
+  }
+
+  /** A quota's row with its buckets changed. */
+  static Row buckets(Row row, String quotaId, UnaryOperator<Row.BucketRow> change) {
+    if (!(row instanceof Row.BalanceRow r) || !r.quotaId().equals(quotaId)) {
+      return row;
+    }
+    return new Row.BalanceRow(
+        r.quotaId(),
+        r.removed(),
+        r.buckets().stream().map(change).toList(),
+        r.refilledAtMs(),
+        r.marginBp(),
+        r.lastCutAtMs(),
+        r.restoreFromMs(),
+        r.holdUntilMs(),
+        r.holdReason(),
+        r.overloads(),
+        r.virtualTime(),
+        r.arrivals(),
+        r.sendDelayMeanUs(),
+        r.sendDelayMaxMs(),
+        r.lastSignalSentAtMs());
+  }
+
+  static Row.BucketRow bucket(Row.BucketRow b, long balance, long remainder, long clipped) {
+    return new Row.BucketRow(
+        b.dimension(), balance, remainder, b.learnedLimit(), b.absorbedBeforeMs(), clipped);
+  }
+
+  static QuotaSnapshot snapshot(QuotaSnapshot q, Amounts levels, Amounts reserved) {
+    return new QuotaSnapshot(
+        q.definition(),
+        q.atMs(),
+        levels,
+        q.caps(),
+        q.marginBp(),
+        q.marginMode(),
+        q.openLeases(),
+        q.waiting(),
+        q.virtualTime(),
+        reserved,
+        q.holdUntilMs(),
+        q.holdReason(),
+        q.oldestEnqueuedAtMs());
+  }
+}
