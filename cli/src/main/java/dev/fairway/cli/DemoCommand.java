@@ -10,7 +10,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** {@code fairway demo}: a fleet without admission, and the same fleet with it. */
 @Command(
@@ -20,7 +23,7 @@ import picocli.CommandLine.Option;
           + " with it: same seed, same turns. Prints both side by side and writes a page that lays the 429s"
           + " over the turns.",
       "",
-      "The fleet's loops run 20 times as fast as usual; the provider is real time. Its limit is set so that"
+      "The fleet's loops run 60 times as fast as usual; the provider is real time. Its limit is set so that"
           + " the fleet wants --demand times what it can get."
     },
     subcommands = DemoEmulatorCommand.class,
@@ -32,6 +35,8 @@ import picocli.CommandLine.Option;
       "  fairway demo emulator --help"
     })
 final class DemoCommand extends BaseCommand {
+
+  @Spec private CommandSpec spec;
 
   @Option(
       names = "--agents",
@@ -88,7 +93,7 @@ final class DemoCommand extends BaseCommand {
     try {
       options = new DemoOptions(agents, seconds, seed, trace, control, demand);
     } catch (IllegalArgumentException e) {
-      throw new CliException(e.getMessage() + ".", e);
+      throw new ParameterException(spec.commandLine(), e.getMessage() + ".", e);
     }
     Consumer<String> progress = Terminal.isStandardError() ? this::note : line -> {};
     DemoOutcome outcome = DemoRunner.run(options, progress);

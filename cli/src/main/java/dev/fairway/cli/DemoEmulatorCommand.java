@@ -9,7 +9,10 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** {@code fairway demo emulator}: the emulated provider alone. */
 @Command(
@@ -29,6 +32,8 @@ import picocli.CommandLine.Option;
       "  fairway demo emulator --port 8089 --input-tokens-per-minute 200000 --ledger calls.jsonl"
     })
 final class DemoEmulatorCommand extends BaseCommand {
+
+  @Spec private CommandSpec spec;
 
   @Option(
       names = "--port",
@@ -72,7 +77,8 @@ final class DemoEmulatorCommand extends BaseCommand {
   @Override
   public Integer call() throws IOException, InterruptedException {
     if (!(speedUp > 0)) {
-      throw new CliException("Expected --speed-up above 0, but found " + speedUp + ".");
+      throw new ParameterException(
+          spec.commandLine(), "Expected --speed-up above 0, but found " + speedUp + ".");
     }
     CountDownLatch stopped = new CountDownLatch(1);
     try (ProviderEmulator emulator =
@@ -90,7 +96,7 @@ final class DemoEmulatorCommand extends BaseCommand {
     try {
       return ProviderLimits.full(requestsPerMinute, inputTokensPerMinute, outputTokensPerMinute);
     } catch (IllegalArgumentException e) {
-      throw new CliException(e.getMessage() + ".", e);
+      throw new ParameterException(spec.commandLine(), e.getMessage() + ".", e);
     }
   }
 

@@ -20,6 +20,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     description = "Admission control for the LLM provider quota of an agent fleet.",
     subcommands = {
       UpCommand.class,
+      DemoCommand.class,
       QuotaCommand.class,
       AgentCommand.class,
       StatusCommand.class,

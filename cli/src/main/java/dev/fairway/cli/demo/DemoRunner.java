@@ -12,6 +12,10 @@ public final class DemoRunner {
    * @param progress told, about once a second, how it goes
    */
   public static DemoOutcome run(DemoOptions options, Consumer<String> progress) throws Exception {
-    return new Demo(options, new LiveTable(progress), EmbeddedPipeline::start).run();
+    return new Demo(
+            options,
+            new LiveTable(progress),
+            (plan, limits) -> EmbeddedPipeline.start(plan, limits, progress))
+        .run();
   }
 }

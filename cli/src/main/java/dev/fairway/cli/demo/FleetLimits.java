@@ -18,6 +18,16 @@ record FleetLimits(ProviderLimits limits, double demandVsLimit) {
   /** Name of the limit that binds, as in reports. */
   static final String BINDING = "input_tokens";
 
+  /**
+   * What the quota uses of the limit between two headers; they close the gap again and again. Most
+   * of a bucket that is a minute deep stays unused in a run that starts nearly empty, so that a
+   * margin on its depth costs nothing.
+   */
+  static final double MARGIN = 0.95;
+
+  /** What the quota is told of the opening level: an operator's reading is never the latest. */
+  private static final double KNOWN_OPENING_SHARE = 0.85;
+
   private static final double OPENING_SHARE = 0.1;
   private static final double OUTPUT_SHARE = 0.2;
   private static final long INPUT_TOKENS_PER_REQUEST = 450;
@@ -32,6 +42,11 @@ record FleetLimits(ProviderLimits limits, double demandVsLimit) {
    */
   double capacity(double openingTokens, double seconds) {
     return openingTokens + limits.inputTokens().perMinute() / 60.0 * seconds;
+  }
+
+  /** The opening level as the quota's definition has it. */
+  long knownOpeningTokens() {
+    return Math.round(KNOWN_OPENING_SHARE * limits.inputTokens().opening());
   }
 
   /** Limits under which the fleet wants {@code ratio} times what it can get. */
