@@ -28,7 +28,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       WhyCommand.class,
       DeadLettersCommand.class,
       DryRunCommand.class,
-      ReplayCommand.class
+      ReplayCommand.class,
+      DemoCommand.class
     },
     footer = {"", "Example:", "  fairway demo", "  fairway up", "  fairway status --help"})
 public final class Fairway implements Runnable {
