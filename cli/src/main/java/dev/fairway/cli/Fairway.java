@@ -19,15 +19,19 @@ import picocli.CommandLine.UnmatchedArgumentException;
     versionProvider = FairwayVersion.class,
     description = "Admission control for the LLM provider quota of an agent fleet.",
     subcommands = {
+      UpCommand.class,
       QuotaCommand.class,
       AgentCommand.class,
       StatusCommand.class,
       LeasesCommand.class,
       QueueCommand.class,
       WhyCommand.class,
-      DeadLettersCommand.class
+      DeadLettersCommand.class,
+      DryRunCommand.class,
+      ReplayCommand.class,
+      DemoCommand.class
     },
-    footer = {"", "Example:", "  fairway up", "  fairway status --help"})
+    footer = {"", "Example:", "  fairway demo", "  fairway up", "  fairway status --help"})
 public final class Fairway implements Runnable {
 
   private static final Logger log = LoggerFactory.getLogger(Fairway.class);
@@ -38,7 +42,15 @@ public final class Fairway implements Runnable {
   public static void main(String[] args) {
     PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
     PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-    int code = run(out, err, args);
+    int code;
+    try {
+      code = run(out, err, args);
+    } catch (Error e) {
+      // Threads of Kafka may still run: without an end from here the process would stay.
+      log.error("{}", String.join(" ", args), e);
+      err.println("fairway: failed for good: " + e);
+      code = CommandLine.ExitCode.SOFTWARE;
+    }
     out.flush();
     err.flush();
     System.exit(code);

@@ -22,7 +22,10 @@ class DependencyTest {
           .dependOnClassesThat()
           .resideInAPackage("dev.fairway.cli..");
 
-  /** So tests of other kinds can run a broker without anything else of Fairway; exception: topic names. */
+  /**
+   * So tests of other kinds can run a broker without anything else of Fairway; exception: topic
+   * names.
+   */
   @ArchTest
   static final ArchRule EMBEDDED_KAFKA_KNOWS_KAFKA_AND_TOPIC_NAMES =
       classes()
@@ -45,7 +48,11 @@ class DependencyTest {
   static final ArchRule ONLY_COMMANDS_KNOW_PICOCLI =
       noClasses()
           .that()
-          .resideInAnyPackage("dev.fairway.cli.ops..", "dev.fairway.cli.up..", "dev.fairway.cli.config..", "dev.fairway.cli.registry..")
+          .resideInAnyPackage(
+              "dev.fairway.cli.ops..",
+              "dev.fairway.cli.up..",
+              "dev.fairway.cli.config..",
+              "dev.fairway.cli.registry..")
           .should()
           .dependOnClassesThat()
           .resideInAPackage("picocli..");

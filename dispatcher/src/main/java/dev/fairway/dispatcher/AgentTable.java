@@ -5,6 +5,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The topic of agents as a table: who is registered, and who was retired lately. Used by the loop's
@@ -64,7 +67,7 @@ final class AgentTable {
     putNewest(topicsLeftSinceMs, agentId, atMs);
   }
 
-  /** The retired agent's reply topic is gone. */
+  /** The retired agent has left no topic of its own, or no longer. */
   void topicDeleted(String agentId) {
     topicsLeftSinceMs.remove(agentId);
   }
@@ -85,6 +88,14 @@ final class AgentTable {
         .limit(max)
         .map(Map.Entry::getKey)
         .toList();
+  }
+
+  /** Reply topics that registrations name themselves. */
+  Set<String> namedTopics() {
+    return registered.values().stream()
+        .map(AgentRegistration::getReplyTopic)
+        .filter(Objects::nonNull)
+        .collect(Collectors.toSet());
   }
 
   private void putNewest(Map<String, Long> timesMs, String agentId, long atMs) {

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -31,6 +32,7 @@ final class AgentsReader {
   private final String topic;
   private final Decoder<AgentRegistration> decoder;
   private final AgentTable table;
+  private final LongSupplier clock;
   private final Changes changes;
 
   AgentsReader(
@@ -38,11 +40,13 @@ final class AgentsReader {
       String topic,
       Decoder<AgentRegistration> decoder,
       AgentTable table,
+      LongSupplier clock,
       Changes changes) {
     this.consumer = consumer;
     this.topic = topic;
     this.decoder = decoder;
     this.table = table;
+    this.clock = clock;
     this.changes = changes;
   }
 
@@ -113,7 +117,7 @@ final class AgentsReader {
       changes.retired(agentId);
       return;
     }
-    AgentRegistration registration = decoder.decode(record);
+    AgentRegistration registration = decoder.decode(record, clock.getAsLong());
     if (registration == null) {
       return;
     }

@@ -5,12 +5,15 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 
 /**
  * The Kafka clients of one run, so that whatever was opened is closed, also if the next one fails.
  */
 final class Clients implements AutoCloseable {
+
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
   private final Admin admin;
   private final NonBlockingProducer producer;
@@ -74,10 +77,10 @@ final class Clients implements AutoCloseable {
   @Override
   public void close() {
     try {
-      journal.close();
+      journal.close(CloseOptions.timeout(CLOSE_TIMEOUT));
     } finally {
       try {
-        agents.close();
+        agents.close(CloseOptions.timeout(CLOSE_TIMEOUT));
       } finally {
         producer.close();
         admin.close(Duration.ZERO);

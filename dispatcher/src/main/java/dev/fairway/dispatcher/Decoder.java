@@ -1,6 +1,7 @@
 package dev.fairway.dispatcher;
 
 import dev.fairway.schemas.serde.UndecodableRecordException;
+import dev.fairway.schemas.serde.UndecodableRecordException.Reason;
 import java.io.EOFException;
 import java.io.IOException;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -19,11 +20,22 @@ final class Decoder<T> {
 
   private static final Logger log = LoggerFactory.getLogger(Decoder.class);
 
-  private final Deserializer<T> deserializer;
+  private final Class<T> type;
+  private final Deserializer<?> deserializer;
+  private final long patienceMs;
   private final DispatcherMetrics metrics;
 
-  Decoder(Deserializer<T> deserializer, DispatcherMetrics metrics) {
+  /**
+   * A decoder of one kind of records.
+   *
+   * @param type what the topic should hold; anything else is skipped
+   * @param patienceMs how old a record may become of a schema that is not known, or not understood:
+   *     the registry may have to be filled again, or this process be upgraded
+   */
+  Decoder(Class<T> type, Deserializer<?> deserializer, long patienceMs, DispatcherMetrics metrics) {
+    this.type = type;
     this.deserializer = deserializer;
+    this.patienceMs = patienceMs;
     this.metrics = metrics;
   }
 
@@ -31,27 +43,44 @@ final class Decoder<T> {
    * The value of a record; null for a tombstone, and for a value that can never be read, which is
    * counted and logged.
    *
-   * @throws NotYetException if the schema registry gives no answer
+   * @throws NotYetException if it may be readable later
    */
-  T decode(ConsumerRecord<byte[], byte[]> record) throws NotYetException {
+  T decode(ConsumerRecord<byte[], byte[]> record, long nowMs) throws NotYetException {
     try {
-      return deserializer.deserialize(record.topic(), record.value());
+      Object value = deserializer.deserialize(record.topic(), record.value());
+      if (value == null || type.isInstance(value)) {
+        return type.cast(value);
+      }
+      return skip(
+          record,
+          "Expected a %s, but found a %s."
+              .formatted(type.getSimpleName(), value.getClass().getSimpleName()));
     } catch (SerializationException e) {
-      if (isRetriable(e)) {
+      if (isUnreachable(e) || (isUnknown(e) && nowMs - record.timestamp() < patienceMs)) {
         throw new NotYetException(e);
       }
-      metrics.undecodable();
-      log.error(
-          "Record at {}-{} offset {} skipped: {}",
-          record.topic(),
-          record.partition(),
-          record.offset(),
-          e.getMessage());
-      return null;
+      return skip(record, e.getMessage());
     }
   }
 
-  private static boolean isRetriable(SerializationException error) {
+  private T skip(ConsumerRecord<byte[], byte[]> record, String reason) {
+    metrics.undecodable();
+    log.error(
+        "Record at {}-{} offset {} skipped: {}",
+        record.topic(),
+        record.partition(),
+        record.offset(),
+        reason);
+    return null;
+  }
+
+  private static boolean isUnknown(SerializationException error) {
+    return error instanceof UndecodableRecordException undecodable
+        && (undecodable.reason() == Reason.UNKNOWN_SCHEMA
+            || undecodable.reason() == Reason.INCOMPATIBLE_SCHEMA);
+  }
+
+  private static boolean isUnreachable(SerializationException error) {
     if (error instanceof UndecodableRecordException undecodable) {
       return undecodable.isRetriable();
     }

@@ -146,7 +146,7 @@ final class Deliveries {
    * them.
    */
   void forgetForeign() {
-    for (Lane lane : List.copyOf(lanesWithParked)) {
+    for (Lane lane : lanesWithParked) {
       for (Reply reply : List.copyOf(lane.parked())) {
         if (reply.isForeign()) {
           parking.unpark(lane, reply);
@@ -158,10 +158,7 @@ final class Deliveries {
   /** Does what is due: drops the expired, tries lanes again, looks at suspects. Call it often. */
   void tick(long nowMs) {
     drop(parking.expire(nowMs));
-    // Flushing a lane changes the set, hence the copy; a healthy dispatcher has nothing parked.
-    for (Lane lane : List.copyOf(lanesWithParked)) {
-      flush(lane, nowMs);
-    }
+    lanesWithParked.forEach(lane -> flush(lane, nowMs));
     lanesWithParked.removeIf(lane -> !lane.hasParked());
     if (nowMs >= suspectCheckAtMs) {
       suspectCheckAtMs = nowMs + SUSPECT_CHECK_INTERVAL_MS;
@@ -172,6 +169,22 @@ final class Deliveries {
   /** Whether so much is under way that nothing more should be read for now. */
   boolean isSaturated(long nowMs) {
     return inFlight >= inFlightMax || nowMs < sendAgainAtMs;
+  }
+
+  /**
+   * How long nothing is due of itself, in milliseconds from then; answers of Kafka may come
+   * earlier.
+   *
+   * @param maxMs the answer if nothing is due at all
+   */
+  long quietMs(long nowMs, long maxMs) {
+    long dueAtMs = nowMs + maxMs;
+    for (Lane lane : lanesWithParked) {
+      if (lane.hasParked()) {
+        dueAtMs = Math.min(dueAtMs, Math.max(lane.retryAtMs(), sendAgainAtMs));
+      }
+    }
+    return Math.max(0, dueAtMs - nowMs);
   }
 
   int inFlight() {

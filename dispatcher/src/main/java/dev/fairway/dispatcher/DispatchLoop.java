@@ -5,16 +5,15 @@ import dev.fairway.dispatcher.DispatcherMetrics.Level;
 import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.AgentRegistration;
 import dev.fairway.schemas.Topics;
-import dev.fairway.schemas.serde.AvroSerdeConfig;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -33,11 +32,11 @@ final class DispatchLoop implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DispatchLoop.class);
 
   /** Answers of the producer and the admin client are picked up between two polls. */
-  private static final Duration BUSY_POLL = Duration.ofMillis(2);
+  private static final long BUSY_POLL_MS = 2;
 
-  private static final Duration IDLE_POLL = Duration.ofMillis(50);
+  private static final long IDLE_POLL_MS = 50;
   private static final Duration NO_WAIT = Duration.ZERO;
-  private static final Duration LOAD_TIMEOUT = Duration.ofSeconds(30);
+  private static final Duration LOAD_TIMEOUT = Duration.ofSeconds(10);
   private static final long DRAIN_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final long LEVELS_INTERVAL_MS = 1_000;
   private static final long REFRESH_INTERVAL_MS = 60_000;
@@ -45,9 +44,6 @@ final class DispatchLoop implements AutoCloseable {
 
   /** So an agent that keeps asking is far from being taken for idle. */
   private static final int RENEWALS_PER_IDLE_TIME = 4;
-
-  /** A journal record is one command's events, and draining a long queue makes many. */
-  private static final int JOURNAL_RECORD_BYTES_MAX = 16 << 20;
 
   private final DispatcherConfig config;
   private final DispatcherMetrics metrics;
@@ -66,13 +62,16 @@ final class DispatchLoop implements AutoCloseable {
   private long commitAtMs;
   private long levelsAtMs;
   private long refreshAtMs;
+  private String unreadable;
+  private long unreadableUntilMs;
 
   private DispatchLoop(
       DispatcherConfig config,
       DispatcherMetrics metrics,
       LongSupplier clock,
       Inbox inbox,
-      Clients clients) {
+      Clients clients,
+      Serdes serdes) {
     this.config = config;
     this.metrics = metrics;
     this.clock = clock;
@@ -80,8 +79,7 @@ final class DispatchLoop implements AutoCloseable {
     this.clients = clients;
     Topics names = config.topics();
     topics = new KafkaReplyTopics(clients.admin(), config, inbox, new TopicAnswers(), metrics);
-    publisher =
-        new RegistrationPublisher(names.agents(), clients.producer(), config.newSerializer());
+    publisher = new RegistrationPublisher(names.agents(), clients.producer(), serdes.serializer());
     table = new AgentTable(config.agentsMax());
     AgentDirectory directory =
         new AgentDirectory(
@@ -101,17 +99,17 @@ final class DispatchLoop implements AutoCloseable {
         new AgentsReader(
             clients.agents(),
             names.agents(),
-            new Decoder<AgentRegistration>(config.newDeserializer(Map.of()), metrics),
+            new Decoder<>(AgentRegistration.class, serdes.deserializer(), 0, metrics),
             table,
+            clock,
             new AgentChanges(directory));
     journal =
         new JournalReader(clients.journal(), names.journal(), metrics, deliveries::forgetForeign);
     replies =
         new Replies(
-            new Decoder<AdmissionEvent>(
-                config.newDeserializer(Map.of(AvroSerdeConfig.MAX_BYTES, JOURNAL_RECORD_BYTES_MAX)),
-                metrics),
-            config.newSerializer(),
+            new Decoder<>(
+                AdmissionEvent.class, serdes.deserializer(), config.parkingDeadlineMs(), metrics),
+            serdes.serializer(),
             names.prefix() + "replies",
             directory,
             deliveries,
@@ -125,11 +123,12 @@ final class DispatchLoop implements AutoCloseable {
    *
    * @throws NotReadyException if something needed is not there yet
    */
-  static DispatchLoop open(DispatcherConfig config, DispatcherMetrics metrics, LongSupplier clock) {
+  static DispatchLoop open(
+      DispatcherConfig config, Serdes serdes, DispatcherMetrics metrics, LongSupplier clock) {
     Inbox inbox = new Inbox();
     Clients clients = Clients.open(config, inbox);
     try {
-      DispatchLoop loop = new DispatchLoop(config, metrics, clock, inbox, clients);
+      DispatchLoop loop = new DispatchLoop(config, metrics, clock, inbox, clients, serdes);
       loop.load();
       return loop;
     } catch (RuntimeException e) {
@@ -138,11 +137,15 @@ final class DispatchLoop implements AutoCloseable {
     }
   }
 
-  /** Dispatches until told to stop, then waits a little for what is under way. */
-  void run(BooleanSupplier stopping, Runnable afterEachTurn) {
+  /**
+   * Dispatches until told to stop, then waits a little for what is under way.
+   *
+   * @param afterEachTurn is told what is wrong; null if nothing is
+   */
+  void run(BooleanSupplier stopping, Consumer<String> afterEachTurn) {
     while (!stopping.getAsBoolean()) {
       turn();
-      afterEachTurn.run();
+      afterEachTurn.accept(clock.getAsLong() < unreadableUntilMs ? unreadable : null);
     }
     drain();
   }
@@ -189,9 +192,8 @@ final class DispatchLoop implements AutoCloseable {
 
   private void turn() {
     long nowMs = clock.getAsLong();
-    boolean busy = deliveries.lanes() > 0;
     ConsumerRecords<byte[], byte[]> records =
-        journal.poll(busy ? BUSY_POLL : IDLE_POLL, deliveries.isSaturated(nowMs), nowMs);
+        journal.poll(patience(nowMs), deliveries.isSaturated(nowMs), nowMs);
     // After the journal, so that an agent which was registered before it asked is known by now.
     agents.poll(NO_WAIT);
     inbox.drain();
@@ -203,6 +205,14 @@ final class DispatchLoop implements AutoCloseable {
     doWhatIsDue(nowMs);
   }
 
+  /**
+   * How long to wait for the journal: not at all long if answers are awaited, which it would delay.
+   */
+  private Duration patience(long nowMs) {
+    boolean busy = deliveries.inFlight() > 0 || topics.isBusy();
+    return Duration.ofMillis(deliveries.quietMs(nowMs, busy ? BUSY_POLL_MS : IDLE_POLL_MS));
+  }
+
   private void handle(ConsumerRecords<byte[], byte[]> records) {
     for (TopicPartition partition : records.partitions()) {
       for (ConsumerRecord<byte[], byte[]> record : records.records(partition)) {
@@ -211,6 +221,8 @@ final class DispatchLoop implements AutoCloseable {
           replies.handle(record, journal.trackerOf(record), nowMs);
         } catch (NotYetException e) {
           log.warn("The journal cannot be read now, and will be again: {}", e.getMessage());
+          unreadable = e.getMessage();
+          unreadableUntilMs = nowMs + 2 * DECODE_RETRY_PAUSE_MS;
           journal.retry(record, nowMs + DECODE_RETRY_PAUSE_MS);
           break;
         }
@@ -253,7 +265,7 @@ final class DispatchLoop implements AutoCloseable {
     long deadlineNanos = System.nanoTime() + DRAIN_TIMEOUT_NANOS;
     while (deliveries.inFlight() > 0 && System.nanoTime() - deadlineNanos < 0) {
       // Paused, so nothing new is read; it keeps the place in the group meanwhile.
-      journal.poll(BUSY_POLL, true, clock.getAsLong());
+      journal.poll(Duration.ofMillis(BUSY_POLL_MS), true, clock.getAsLong());
       inbox.drain();
     }
   }

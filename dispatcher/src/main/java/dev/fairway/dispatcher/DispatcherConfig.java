@@ -1,6 +1,7 @@
 package dev.fairway.dispatcher;
 
 import dev.fairway.schemas.Topics;
+import dev.fairway.schemas.serde.AvroSerdeConfig;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
@@ -92,6 +93,9 @@ public final class DispatcherConfig {
   private static final String KAFKA_PREFIX = "kafka.";
   private static final String SERDE_PREFIX = "serde.";
   private static final String ENVIRONMENT_PREFIX = "FAIRWAY_";
+
+  /** A journal record is one command's events, and draining a long queue makes many. */
+  private static final int JOURNAL_RECORD_BYTES_MAX = 16 << 20;
 
   private static final ConfigDef DEFINITION = DispatcherSettings.DEFINITION;
 
@@ -253,34 +257,35 @@ public final class DispatcherConfig {
     return settings;
   }
 
-  /** A configured serializer of values. */
+  /**
+   * New, configured serializers.
+   *
+   * @throws ConfigException if they don't take their settings
+   */
   @SuppressWarnings("unchecked")
-  <T> Serializer<T> newSerializer() {
-    Serializer<T> serializer = values.getConfiguredInstance(VALUE_SERIALIZER, Serializer.class);
-    serializer.configure(serdeSettings(Map.of()), false);
-    return serializer;
-  }
-
-  /** A configured deserializer of values. */
-  @SuppressWarnings("unchecked")
-  <T> Deserializer<T> newDeserializer(Map<String, ?> defaults) {
-    Deserializer<T> deserializer =
-        values.getConfiguredInstance(VALUE_DESERIALIZER, Deserializer.class);
-    deserializer.configure(serdeSettings(defaults), false);
-    return deserializer;
+  Serdes newSerdes() {
+    Map<String, Object> settings = new HashMap<>();
+    settings.put(AvroSerdeConfig.SPECIFIC_AVRO_READER, true);
+    settings.put(AvroSerdeConfig.MAX_BYTES, JOURNAL_RECORD_BYTES_MAX);
+    settings.putAll(values.originalsWithPrefix(SERDE_PREFIX));
+    settings.put(SCHEMA_REGISTRY_URL, values.getString(SCHEMA_REGISTRY_URL));
+    try {
+      Serializer<Object> serializer =
+          values.getConfiguredInstance(VALUE_SERIALIZER, Serializer.class);
+      serializer.configure(settings, false);
+      Deserializer<Object> deserializer =
+          values.getConfiguredInstance(VALUE_DESERIALIZER, Deserializer.class);
+      deserializer.configure(settings, false);
+      return new Serdes(serializer, deserializer);
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(e.getMessage());
+    }
   }
 
   /** Names the settings; values may be credentials. */
   @Override
   public String toString() {
     return "DispatcherConfig" + values.originals().keySet();
-  }
-
-  private Map<String, Object> serdeSettings(Map<String, ?> defaults) {
-    Map<String, Object> settings = new HashMap<>(defaults);
-    settings.putAll(values.originalsWithPrefix(SERDE_PREFIX));
-    settings.put(SCHEMA_REGISTRY_URL, values.getString(SCHEMA_REGISTRY_URL));
-    return settings;
   }
 
   private static boolean isLoopback(String address) {

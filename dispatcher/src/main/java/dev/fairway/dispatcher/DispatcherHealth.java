@@ -11,10 +11,14 @@ final class DispatcherHealth {
   private volatile String trouble = "Starting.";
   private volatile long lastTurnNanos = System.nanoTime();
 
-  /** A turn of the loop went well. */
-  void turned() {
+  /**
+   * The loop has done a turn.
+   *
+   * @param what what it could not do; null if all went well
+   */
+  void turned(String what) {
     lastTurnNanos = System.nanoTime();
-    trouble = null;
+    trouble = what;
   }
 
   /** The loop does not run. */

@@ -20,9 +20,11 @@ public final class DispatcherService implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DispatcherService.class);
   private static final long PAUSE_MIN_MS = 250;
   private static final long PAUSE_MAX_MS = 10_000;
+  private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(15);
   private static final long RUNS_WELL_AFTER_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   private final DispatcherConfig config;
+  private final Serdes serdes;
   private final DispatcherMetrics metrics;
   private final DispatcherHealth health = new DispatcherHealth();
   private final CountDownLatch stopping = new CountDownLatch(1);
@@ -30,14 +32,18 @@ public final class DispatcherService implements AutoCloseable {
 
   private DispatcherService(DispatcherConfig config, MeterRegistry registry) {
     this.config = config;
+    this.serdes = config.newSerdes();
     this.metrics = new DispatcherMetrics(registry);
     this.thread = new Thread(this::run, "fairway-dispatcher");
+    this.thread.setDaemon(true);
   }
 
   /**
    * Starts a dispatcher whose metrics nobody reads. Returns at once; see {@link #awaitHealthy}.
    *
    * @param config not null
+   * @throws org.apache.kafka.common.config.ConfigException if the serializers don't take their
+   *     settings
    */
   public static DispatcherService start(DispatcherConfig config) {
     return start(config, new SimpleMeterRegistry());
@@ -63,7 +69,9 @@ public final class DispatcherService implements AutoCloseable {
 
   /** What is wrong and what to do, for people; null if it is healthy. */
   public String trouble() {
-    return thread.isAlive() ? health.trouble() : "The dispatcher was stopped.";
+    return thread.isAlive()
+        ? health.trouble()
+        : "Expected a running dispatcher, but it has ended. Start it again.";
   }
 
   /**
@@ -90,40 +98,60 @@ public final class DispatcherService implements AutoCloseable {
   @Override
   public void close() {
     stopping.countDown();
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        // Leaving now would leave the commit undone; the caller learns of it afterwards.
-        interrupted = true;
-      }
+    boolean interrupted = !join(CLOSE_PATIENCE);
+    if (thread.isAlive()) {
+      // It waits for brokers that don't answer; what it has not committed is delivered again.
+      thread.interrupt();
+      interrupted |= !join(CLOSE_PATIENCE);
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
   }
 
+  /** Waits for the thread to end; whether this thread was left in peace meanwhile. */
+  private boolean join(Duration patience) {
+    try {
+      thread.join(patience.toMillis());
+      return true;
+    } catch (InterruptedException e) {
+      return false;
+    }
+  }
+
   private void run() {
     MonotonicClock clock = new MonotonicClock();
     long pauseMs = PAUSE_MIN_MS;
-    while (!isStopping()) {
-      long startedNanos = System.nanoTime();
-      try (DispatchLoop loop = DispatchLoop.open(config, metrics, clock)) {
-        loop.run(this::isStopping, health::turned);
-      } catch (NotReadyException e) {
-        health.troubled(e.getMessage());
-        log.warn("{}", e.getMessage());
-      } catch (RuntimeException e) {
-        health.troubled("The dispatcher stumbled and begins anew: " + e);
-        metrics.restarted();
-        log.error("The dispatcher stumbled and begins anew", e);
+    try (serdes) {
+      while (!isStopping()) {
+        long startedNanos = System.nanoTime();
+        runOnce(clock);
+        if (System.nanoTime() - startedNanos > RUNS_WELL_AFTER_NANOS) {
+          pauseMs = PAUSE_MIN_MS;
+        }
+        pause(pauseMs);
+        pauseMs = Math.min(PAUSE_MAX_MS, 2 * pauseMs);
       }
-      if (System.nanoTime() - startedNanos > RUNS_WELL_AFTER_NANOS) {
-        pauseMs = PAUSE_MIN_MS;
+    } catch (Error e) {
+      log.error("The dispatcher has ended", e);
+      throw e;
+    }
+  }
+
+  private void runOnce(MonotonicClock clock) {
+    try (DispatchLoop loop = DispatchLoop.open(config, serdes, metrics, clock)) {
+      loop.run(this::isStopping, health::turned);
+    } catch (NotReadyException e) {
+      health.troubled(e.getMessage());
+      log.warn("{}", e.getMessage());
+    } catch (RuntimeException e) {
+      if (isStopping()) {
+        log.info("Stopped in the middle of something: {}", e.toString());
+        return;
       }
-      pause(pauseMs);
-      pauseMs = Math.min(PAUSE_MAX_MS, 2 * pauseMs);
+      health.troubled("The dispatcher stumbled and begins anew: " + e);
+      metrics.restarted();
+      log.error("The dispatcher stumbled and begins anew", e);
     }
   }
 
@@ -137,8 +165,8 @@ public final class DispatcherService implements AutoCloseable {
         log.debug("Stopped");
       }
     } catch (InterruptedException e) {
-      // Nobody but close() ends this thread.
-      log.warn("The dispatcher's thread was interrupted, and goes on");
+      // Only close() interrupts this thread, and then the loop ends by itself.
+      log.debug("Interrupted while pausing");
     }
   }
 }

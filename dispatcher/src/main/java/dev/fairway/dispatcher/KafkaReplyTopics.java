@@ -148,6 +148,11 @@ final class KafkaReplyTopics implements ReplyTopics {
     }
   }
 
+  /** Whether an answer is awaited. */
+  boolean isBusy() {
+    return requests > 0;
+  }
+
   /** Deletes a topic; the answer is whether it is gone. */
   void delete(String topic, Deleted deleted) {
     names.remove(topic);

@@ -157,6 +157,13 @@ final class Lane {
     return true;
   }
 
+  /**
+   * When something may be sent again; far off while the topic is awaited or replies are under way.
+   */
+  long retryAtMs() {
+    return ensuring || !inFlight.isEmpty() ? Long.MAX_VALUE : retryAtMs;
+  }
+
   boolean isFailing() {
     return failures > 0;
   }

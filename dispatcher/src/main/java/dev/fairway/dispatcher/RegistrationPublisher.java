@@ -24,13 +24,15 @@ final class RegistrationPublisher implements AgentDirectory.RegistrationWriter {
 
   private final String topic;
   private final NonBlockingProducer producer;
-  private final Serializer<AgentRegistration> serializer;
+  private final Serializer<? super AgentRegistration> serializer;
   private final Map<String, Entry> waiting = new LinkedHashMap<>();
   private long retryAtMs = Long.MIN_VALUE;
   private boolean failed;
 
   RegistrationPublisher(
-      String topic, NonBlockingProducer producer, Serializer<AgentRegistration> serializer) {
+      String topic,
+      NonBlockingProducer producer,
+      Serializer<? super AgentRegistration> serializer) {
     this.topic = topic;
     this.producer = producer;
     this.serializer = serializer;

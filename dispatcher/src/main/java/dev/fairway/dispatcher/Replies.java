@@ -24,7 +24,7 @@ import org.apache.kafka.common.serialization.Serializer;
 final class Replies {
 
   private final Decoder<AdmissionEvent> decoder;
-  private final Serializer<Decision> serializer;
+  private final Serializer<? super Decision> serializer;
   private final String serializedAs;
   private final AgentDirectory directory;
   private final Deliveries deliveries;
@@ -42,7 +42,7 @@ final class Replies {
    */
   Replies(
       Decoder<AdmissionEvent> decoder,
-      Serializer<Decision> serializer,
+      Serializer<? super Decision> serializer,
       String serializedAs,
       AgentDirectory directory,
       Deliveries deliveries,
@@ -91,7 +91,7 @@ final class Replies {
    */
   void handle(ConsumerRecord<byte[], byte[]> record, OffsetTracker tracker, long nowMs)
       throws NotYetException {
-    AdmissionEvent event = decoder.decode(record);
+    AdmissionEvent event = decoder.decode(record, nowMs);
     if (event == null) {
       return;
     }

@@ -3,6 +3,7 @@ package dev.fairway.dispatcher;
 import dev.fairway.schemas.AgentRegistration;
 import dev.fairway.schemas.Topics;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,18 +59,27 @@ final class Retirement {
         writer.publish(agentId, null);
       }
     }
-    for (String agentId : table.topicsLeftBefore(nowMs - graceMs, AGENTS_PER_TURN_MAX)) {
-      if (beingDeleted.add(agentId)) {
-        topics.delete(
-            names.reply(agentId),
-            gone -> {
-              beingDeleted.remove(agentId);
-              // An agent that came back meanwhile is not in the list; its topic is made again.
-              if (gone) {
-                table.topicDeleted(agentId);
-              }
-            });
-      }
+    List<String> left = table.topicsLeftBefore(nowMs - graceMs, AGENTS_PER_TURN_MAX);
+    if (!left.isEmpty()) {
+      Set<String> named = table.namedTopics();
+      left.forEach(agentId -> delete(agentId, named));
+    }
+  }
+
+  private void delete(String agentId, Set<String> topicsNamedByOthers) {
+    String topic = names.reply(agentId);
+    if (topicsNamedByOthers.contains(topic)) {
+      table.topicDeleted(agentId);
+    } else if (beingDeleted.add(agentId)) {
+      topics.delete(
+          topic,
+          gone -> {
+            beingDeleted.remove(agentId);
+            // An agent that came back meanwhile is not in the list; its topic is made again.
+            if (gone) {
+              table.topicDeleted(agentId);
+            }
+          });
     }
   }
 }

@@ -208,7 +208,7 @@ class RepliesTest {
         new AgentDirectory(new Topics(), open, 1_000, table, (id, registration) -> {});
     Replies replies =
         new Replies(
-            new Decoder<>(deserializer, metrics),
+            new Decoder<>(AdmissionEvent.class, deserializer, 60_000, metrics),
             new AvroSerializer<>(schemaRegistry),
             "fairway.replies",
             directory,

@@ -217,6 +217,12 @@ public final class EmbeddedKafka implements AutoCloseable {
     p.put("share.coordinator.state.topic.num.partitions", 1);
     p.put("auto.create.topics.enable", false);
 
+    // After a crash the controller admits the broker again only when its old session has ended; in
+    // one process there is
+    // no network to be patient with.
+    p.put("broker.session.timeout.ms", 3_000);
+    p.put("broker.heartbeat.interval.ms", 500);
+
     // Groups start at once, and a member that died is noticed soon.
     p.put("group.initial.rebalance.delay.ms", 0);
     p.put("group.streams.initial.rebalance.delay.ms", 0);

@@ -15,7 +15,9 @@ final class Parts implements AutoCloseable {
   private final Deque<Part> parts = new ArrayDeque<>();
   private boolean closed;
 
-  /** Takes a part that has started, and stops it at once if the process is already being stopped. */
+  /**
+   * Takes a part that has started, and stops it at once if the process is already being stopped.
+   */
   synchronized <T extends AutoCloseable> T add(String name, T part) {
     parts.push(new Part(name, part));
     if (closed) {
@@ -25,7 +27,10 @@ final class Parts implements AutoCloseable {
     return part;
   }
 
-  /** Stops every part; one that fails to stop does not keep the others from it. May be called more than once. */
+  /**
+   * Stops every part; one that fails to stop does not keep the others from it. May be called more
+   * than once.
+   */
   @Override
   public synchronized void close() {
     closed = true;

@@ -97,6 +97,10 @@ final class DispatcherHarness implements AutoCloseable {
     return topics;
   }
 
+  String registryUrl() {
+    return registryServer.url();
+  }
+
   Admin admin() {
     return admin;
   }
@@ -105,7 +109,7 @@ final class DispatcherHarness implements AutoCloseable {
   Dispatcher startUnready(Map<String, String> settings) {
     Map<String, String> all = new HashMap<>(settings);
     all.put("bootstrap.servers", TestCluster.bootstrapServers());
-    all.put("schema.registry.url", registryServer.url());
+    all.put("schema.registry.url", registryUrl());
     all.put("topic.prefix", topics.prefix());
     all.putIfAbsent("commit.interval.ms", "20");
     MeterRegistry meters = new SimpleMeterRegistry();

@@ -46,26 +46,49 @@ class RequestStoryTest {
     assertThat(story.isFound()).isTrue();
     assertThat(story.outcome()).isEqualTo("granted");
     assertThat(story.servedMeanwhile()).isEqualTo(3);
-    assertThat(texts("enqueued")).singleElement().asString().contains("weight 1.000").contains("1 ahead");
-    assertThat(texts("queued")).singleElement().asString().contains("position 2").contains("30.0 s");
+    assertThat(texts("enqueued"))
+        .singleElement()
+        .asString()
+        .contains("weight 1.000")
+        .contains("1 ahead");
+    assertThat(texts("queued"))
+        .singleElement()
+        .asString()
+        .contains("position 2")
+        .contains("30.0 s");
     assertThat(texts("served_before"))
         .satisfiesExactly(
             text -> assertThat(text).startsWith("first of a1").contains("came first"),
-            text -> assertThat(text).startsWith("heavy of a3").contains("weight 3.000").contains("against weight 1.000"),
-            text -> assertThat(text).startsWith("behind of a4").contains("fitted where this request did not"));
-    assertThat(texts("granted")).singleElement().asString().contains("after 2.0 s").contains("3 others");
+            text ->
+                assertThat(text)
+                    .startsWith("heavy of a3")
+                    .contains("weight 3.000")
+                    .contains("against weight 1.000"),
+            text ->
+                assertThat(text)
+                    .startsWith("behind of a4")
+                    .contains("fitted where this request did not"));
+    assertThat(texts("granted"))
+        .singleElement()
+        .asString()
+        .contains("after 2.0 s")
+        .contains("3 others");
   }
 
   @Test
   void shouldTellWhatHeldTheQuotaWhileItWaitedAndNotBeforeOrAfter() {
     tick(1, new MarginCut(QUOTA, 9000, 8500));
     request(10, "r", "a", enqueued("r", "a", 1, 1_000, 1));
-    tick(20, new MarginCut(QUOTA, 8500, 8000), new QuotaHeld(QUOTA, HoldReason.RATE_LIMITED, 5_020L));
+    tick(
+        20,
+        new MarginCut(QUOTA, 8500, 8000),
+        new QuotaHeld(QUOTA, HoldReason.RATE_LIMITED, 5_020L));
     tick(30, new MarginCut("k/other", 8500, 8000));
     tick(5_020, granted("r", "a"));
     tick(6_000, new MarginCut(QUOTA, 8000, 7500));
 
-    assertThat(texts("margin_cut")).containsExactly("a 429 cut the margin from 85.0 % to 80.0 % of the limit");
+    assertThat(texts("margin_cut"))
+        .containsExactly("a 429 cut the margin from 85.0 % to 80.0 % of the limit");
     assertThat(texts("held")).containsExactly("the quota grants nothing for 5.0 s: RATE_LIMITED");
   }
 
@@ -75,10 +98,24 @@ class RequestStoryTest {
         10,
         "r",
         "a",
-        new LeaseRejected(QUOTA, "r", "a", RejectReason.QUEUE_WAIT_TOO_LONG, "Expected a wait of at most 60 s", 90_010L, null, null, null));
+        new LeaseRejected(
+            QUOTA,
+            "r",
+            "a",
+            RejectReason.QUEUE_WAIT_TOO_LONG,
+            "Expected a wait of at most 60 s",
+            90_010L,
+            null,
+            null,
+            null));
 
     assertThat(story.outcome()).isEqualTo("rejected");
-    assertThat(texts("rejected")).singleElement().asString().contains("QUEUE_WAIT_TOO_LONG").contains("in 90.0 s").contains("Nothing was taken");
+    assertThat(texts("rejected"))
+        .singleElement()
+        .asString()
+        .contains("QUEUE_WAIT_TOO_LONG")
+        .contains("in 90.0 s")
+        .contains("Nothing was taken");
   }
 
   @Test
@@ -93,8 +130,11 @@ class RequestStoryTest {
   @Test
   void shouldKeepAgentsWithTheSameRequestIdApart() {
     RequestStory second = new RequestStory("r", "a2");
-    AdmissionEvent one = event(10, new RequestLease(lease("r", "a1"), 10L), List.of(granted("r", "a1")));
-    AdmissionEvent two = event(20, new RequestLease(lease("r", "a2"), 20L), List.of(enqueued("r", "a2", 2, 1_000, 1)));
+    AdmissionEvent one =
+        event(10, new RequestLease(lease("r", "a1"), 10L), List.of(granted("r", "a1")));
+    AdmissionEvent two =
+        event(
+            20, new RequestLease(lease("r", "a2"), 20L), List.of(enqueued("r", "a2", 2, 1_000, 1)));
     second.accept(one);
     second.accept(two);
 
@@ -111,7 +151,10 @@ class RequestStoryTest {
   }
 
   private List<String> texts(String kind) {
-    return story.entries().stream().filter(entry -> entry.kind().equals(kind)).map(StoryEntry::text).toList();
+    return story.entries().stream()
+        .filter(entry -> entry.kind().equals(kind))
+        .map(StoryEntry::text)
+        .toList();
   }
 
   private void request(long atMs, String request, String agent, Object... events) {
@@ -123,7 +166,15 @@ class RequestStoryTest {
   }
 
   private AdmissionEvent event(long atMs, Object command, List<Object> events) {
-    return new AdmissionEvent("k", ++sequence, 1, atMs, "1", new Cause(CauseKind.TICK, null, null, null), command, events);
+    return new AdmissionEvent(
+        "k",
+        ++sequence,
+        1,
+        atMs,
+        "1",
+        new Cause(CauseKind.TICK, null, null, null),
+        command,
+        events);
   }
 
   private static LeaseRequest lease(String request, String agent) {
@@ -135,7 +186,8 @@ class RequestStoryTest {
         .build();
   }
 
-  private static LeaseEnqueued enqueued(String request, String agent, long arrival, int weightMilli, long finishTag) {
+  private static LeaseEnqueued enqueued(
+      String request, String agent, long arrival, int weightMilli, long finishTag) {
     return new LeaseEnqueued(
         WaiterRow.newBuilder()
             .setRequest(lease(request, agent))

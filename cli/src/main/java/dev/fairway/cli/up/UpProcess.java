@@ -1,0 +1,219 @@
+package dev.fairway.cli.up;
+
+import dev.fairway.admission.AdmissionConfig;
+import dev.fairway.admission.AdmissionService;
+import dev.fairway.cli.CliException;
+import dev.fairway.cli.embedded.EmbeddedKafka;
+import dev.fairway.cli.embedded.RememberedPorts;
+import dev.fairway.cli.embedded.TopicLayout;
+import dev.fairway.cli.embedded.TopicSetup;
+import dev.fairway.cli.ops.Pipeline;
+import dev.fairway.cli.registry.InProcessSchemaRegistry;
+import dev.fairway.dispatcher.DispatcherConfig;
+import dev.fairway.dispatcher.DispatcherService;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.admin.Admin;
+
+/**
+ * All of Fairway in this process: Kafka and schema registry unless they are given, topics, quotas,
+ * coordinator, dispatcher. {@link #close()} stops it cleanly, from any thread, also while it is
+ * still starting.
+ */
+public final class UpProcess implements AutoCloseable {
+
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(90);
+  private static final int REPLICAS_MAX = 3;
+  private static final int ANSWER_S = 10;
+
+  private final UpSettings settings;
+  private final Consumer<String> progress;
+  private final Parts parts = new Parts();
+  private Addresses addresses;
+  private List<String> quotaIds = List.of();
+  private AdmissionService coordinator;
+  private DispatcherService dispatcher;
+
+  /**
+   * Creates it without starting anything.
+   *
+   * @param progress gets lines for people while it starts
+   */
+  public UpProcess(UpSettings settings, Consumer<String> progress) {
+    this.settings = settings;
+    this.progress = progress;
+  }
+
+  /**
+   * Starts everything and waits until requests are decided.
+   *
+   * @throws RuntimeException if a part does not start, with a message for people; close it then
+   */
+  public void start() {
+    DataFolder data = parts.add("data folder", DataFolder.open(settings.data()));
+    RememberedPorts ports = RememberedPorts.read(data.path().resolve("ports.properties"));
+    String bootstrap = settings.bootstrap() == null ? startKafka(data) : settings.bootstrap();
+    String registry =
+        settings.registry() == null ? startRegistry(data, ports) : settings.registry();
+    int httpPort = ports.choose("coordinator", settings.httpPort());
+    ports.save();
+    setUpTopics(bootstrap);
+    try (Pipeline pipeline =
+        new Pipeline(bootstrap, registry, settings.topics(), clientSettings())) {
+      quotaIds = new QuotaSetup(pipeline, progress).apply(settings.config());
+    }
+    coordinator =
+        parts.add(
+            "coordinator",
+            AdmissionService.start(coordinatorConfig(data, bootstrap, registry, httpPort)));
+    dispatcher =
+        parts.add("dispatcher", DispatcherService.start(dispatcherConfig(bootstrap, registry)));
+    awaitHealthy();
+    addresses =
+        new Addresses(
+            bootstrap,
+            registry,
+            "http://127.0.0.1:" + httpPort,
+            settings.topics().prefix(),
+            ProcessHandle.current().pid());
+    data.publish(addresses);
+  }
+
+  /** Waits until it no longer decides: it was closed, or the coordinator gave up after failures. */
+  public void awaitStopped() throws InterruptedException {
+    coordinator.awaitStopped();
+  }
+
+  /** Where it is reached; null before it has started. */
+  public Addresses addresses() {
+    return addresses;
+  }
+
+  /** Ids of the quotas that were defined when it started. */
+  public List<String> quotaIds() {
+    return quotaIds;
+  }
+
+  @Override
+  public void close() {
+    parts.close();
+  }
+
+  private String startKafka(DataFolder data) {
+    progress.accept("starting Kafka in " + data.kafka());
+    return parts
+        .add("Kafka", EmbeddedKafka.start(data.kafka(), settings.kafkaPort(), Map.of()))
+        .bootstrapServers();
+  }
+
+  private String startRegistry(DataFolder data, RememberedPorts ports) {
+    int port = ports.choose("registry", settings.registryPort());
+    try {
+      return parts
+          .add("schema registry", InProcessSchemaRegistry.start(port, data.registry()))
+          .url();
+    } catch (IOException e) {
+      throw new CliException(e.getMessage(), e);
+    }
+  }
+
+  private void setUpTopics(String bootstrap) {
+    Map<String, Object> client = new HashMap<>(clientSettings());
+    client.put("bootstrap.servers", bootstrap);
+    try (Admin admin = Admin.create(client)) {
+      TopicSetup setup = new TopicSetup(admin);
+      List<String> created = setup.ensure(settings.topics(), layout(admin, bootstrap));
+      if (!created.isEmpty()) {
+        progress.accept("created topics " + created);
+      }
+      setup.warnings().forEach(progress);
+    }
+  }
+
+  private TopicLayout layout(Admin admin, String bootstrap) {
+    if (settings.bootstrap() == null) {
+      return TopicLayout.EMBEDDED;
+    }
+    try {
+      int brokers = admin.describeCluster().nodes().get(ANSWER_S, TimeUnit.SECONDS).size();
+      if (brokers >= REPLICAS_MAX) {
+        return TopicLayout.CLUSTER;
+      }
+      progress.accept(
+          "Expected "
+              + REPLICAS_MAX
+              + " brokers or more at "
+              + bootstrap
+              + ", but found "
+              + brokers
+              + ": topics that are created now have fewer copies.");
+      return new TopicLayout(TopicLayout.CLUSTER.partitions(), (short) brokers, 1);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new CliException(
+          "Expected a Kafka broker at "
+              + bootstrap
+              + ", but none answered. Start it, or name another with --bootstrap.",
+          e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CliException("Interrupted.", e);
+    }
+  }
+
+  private AdmissionConfig coordinatorConfig(
+      DataFolder data, String bootstrap, String registry, int httpPort) {
+    Map<String, String> values = new HashMap<>();
+    values.put(AdmissionConfig.STATE_DIR, data.coordinator().toString());
+    values.put(AdmissionConfig.HTTP_HOST, "127.0.0.1");
+    values.put(AdmissionConfig.HTTP_PORT, Integer.toString(httpPort));
+    clientSettings().forEach((name, value) -> values.put("kafka." + name, value));
+    if (settings.config() != null) {
+      values.putAll(settings.config().admission());
+    }
+    values.put(AdmissionConfig.BOOTSTRAP_SERVERS, bootstrap);
+    values.put(AdmissionConfig.SCHEMA_REGISTRY_URL, registry);
+    values.put(AdmissionConfig.TOPIC_PREFIX, settings.topics().prefix());
+    return AdmissionConfig.of(values);
+  }
+
+  private DispatcherConfig dispatcherConfig(String bootstrap, String registry) {
+    Map<String, String> values = new HashMap<>();
+    clientSettings().forEach((name, value) -> values.put("kafka." + name, value));
+    values.put(DispatcherConfig.BOOTSTRAP_SERVERS, bootstrap);
+    values.put(DispatcherConfig.SCHEMA_REGISTRY_URL, registry);
+    values.put(DispatcherConfig.TOPIC_PREFIX, settings.topics().prefix());
+    return DispatcherConfig.of(values);
+  }
+
+  private Map<String, String> clientSettings() {
+    return settings.config() == null ? Map.of() : settings.config().kafka();
+  }
+
+  private void awaitHealthy() {
+    try {
+      if (!coordinator.awaitReady(START_TIMEOUT)) {
+        throw new CliException(
+            "Expected the coordinator to decide within "
+                + START_TIMEOUT.toSeconds()
+                + " s, but it does not.");
+      }
+      if (!dispatcher.awaitHealthy(START_TIMEOUT)) {
+        throw new CliException(
+            "Expected the dispatcher to deliver within "
+                + START_TIMEOUT.toSeconds()
+                + " s, but: "
+                + dispatcher.trouble());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CliException("Interrupted while starting.", e);
+    }
+  }
+}
