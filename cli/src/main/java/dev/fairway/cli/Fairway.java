@@ -29,8 +29,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       WhyCommand.class,
       DeadLettersCommand.class,
       DryRunCommand.class,
-      ReplayCommand.class,
-      DemoCommand.class
+      ReplayCommand.class
     },
     footer = {"", "Example:", "  fairway demo", "  fairway up", "  fairway status --help"})
 public final class Fairway implements Runnable {
