@@ -27,9 +27,11 @@ import picocli.CommandLine.UnmatchedArgumentException;
       LeasesCommand.class,
       QueueCommand.class,
       WhyCommand.class,
-      DeadLettersCommand.class
+      DeadLettersCommand.class,
+      DryRunCommand.class,
+      ReplayCommand.class
     },
-    footer = {"", "Example:", "  fairway up", "  fairway status --help"})
+    footer = {"", "Example:", "  fairway demo", "  fairway up", "  fairway status --help"})
 public final class Fairway implements Runnable {
 
   private static final Logger log = LoggerFactory.getLogger(Fairway.class);
