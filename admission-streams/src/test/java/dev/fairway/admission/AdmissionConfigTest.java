@@ -3,6 +3,7 @@ package dev.fairway.admission;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -132,7 +133,10 @@ class AdmissionConfigTest {
 
     // then
     assertThat(config.registry().authorization())
-        .isEqualTo("Basic " + Base64.getEncoder().encodeToString("user:secret".getBytes()));
+        .isEqualTo(
+            "Basic "
+                + Base64.getEncoder()
+                    .encodeToString("user:secret".getBytes(StandardCharsets.UTF_8)));
     assertThat(config.registry().requestTimeout()).isEqualTo(Duration.ofSeconds(1));
     assertThat(config.toString()).doesNotContain("secret");
   }

@@ -38,6 +38,32 @@ class AdmissionMainTest {
     assertThat(err.toString(StandardCharsets.UTF_8)).contains("FAIRWAY_SCHEMA_REGISTRY_URL");
   }
 
+  @Test
+  void shouldSayThatABrokerHasNoAddress() {
+    Map<String, String> environment =
+        Map.of(
+            "FAIRWAY_BOOTSTRAP_SERVERS", "no-such-host.invalid:9092",
+            "FAIRWAY_SCHEMA_REGISTRY_URL", "http://localhost:1");
+    assertThat(run(environment)).isEqualTo(1);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("Expected to connect to Kafka at no-such-host.invalid:9092");
+  }
+
+  @Test
+  void shouldGiveUpWaitingForBrokers() {
+    Map<String, String> environment =
+        Map.of(
+            "FAIRWAY_BOOTSTRAP_SERVERS", "127.0.0.1:1",
+            "FAIRWAY_SCHEMA_REGISTRY_URL", "http://localhost:1",
+            "FAIRWAY_START_TIMEOUT_MS", "0",
+            "FAIRWAY_KAFKA_DEFAULT_API_TIMEOUT_MS", "1000",
+            "FAIRWAY_KAFKA_REQUEST_TIMEOUT_MS", "500");
+    assertThat(run(environment)).isEqualTo(1);
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .contains("Expected Kafka on 127.0.0.1:1 to describe topics")
+        .contains("Check bootstrap.servers");
+  }
+
   private int run(Map<String, String> environment, String... arguments) {
     return AdmissionMain.run(
         arguments,

@@ -146,12 +146,19 @@ final class AdmissionFixture implements AutoCloseable {
 
   /** Sends as a client does, and waits for the broker. */
   RecordMetadata send(String topic, String key, SpecificRecord value) {
-    return await(sendLater(topic, key, value));
+    return send(topic, null, key, serializer.serialize(topic, value));
   }
 
-  Future<RecordMetadata> sendLater(String topic, String key, SpecificRecord value) {
-    return producer.send(
-        new ProducerRecord<>(topic, bytes(key), serializer.serialize(topic, value)));
+  /** Sends as a client does, and does not wait; an error shows as a missing decision. */
+  void sendLater(String topic, String key, SpecificRecord value) {
+    producer.send(
+        new ProducerRecord<>(topic, bytes(key), serializer.serialize(topic, value)),
+        (metadata, error) -> {});
+  }
+
+  /** Waits for everything that was sent. */
+  void flush() {
+    producer.flush();
   }
 
   /** Sends raw bytes, to that partition if it is not null. */
@@ -207,7 +214,7 @@ final class AdmissionFixture implements AutoCloseable {
   }
 
   /** Reads committed records, each once. */
-  final class Reader implements AutoCloseable {
+  static final class Reader implements AutoCloseable {
     private final KafkaConsumer<byte[], byte[]> consumer;
 
     private Reader(String topic) {

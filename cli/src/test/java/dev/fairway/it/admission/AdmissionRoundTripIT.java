@@ -83,6 +83,34 @@ class AdmissionRoundTripIT {
   }
 
   @Test
+  void shouldCommitABatchAtOnceAndNotEachRecord() throws Exception {
+    try (Journal journal = new Journal(fixture)) {
+      // given: a backlog
+      try (AdmissionService service = fixture.startCoordinator()) {
+        journal.define(quota("k/q", 6_000_000));
+      }
+      for (int i = 0; i < 3_000; i++) {
+        fixture.sendLater(fixture.topics.requests(), "k", request("r" + i, "k/q"));
+      }
+      fixture.flush();
+
+      // when
+      try (AdmissionService service = fixture.startCoordinator()) {
+        journal.readUntil(j -> j.events(Event.LeaseGranted.class).size() == 3_000);
+
+        // then
+        double commits =
+            get(service, "/metrics")
+                .lines()
+                .filter(line -> line.startsWith("kafka_stream_thread_commit_total"))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))
+                .sum();
+        assertThat(commits).isBetween(1.0, 300.0);
+      }
+    }
+  }
+
+  @Test
   void shouldGrantAQueuedRequestAtItsTime() throws Exception {
     try (AdmissionService service = fixture.startCoordinator();
         Journal journal = new Journal(fixture)) {
