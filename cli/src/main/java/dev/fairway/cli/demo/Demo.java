@@ -1,5 +1,6 @@
 package dev.fairway.cli.demo;
 
+import dev.fairway.cli.CliException;
 import dev.fairway.cli.demo.emulator.Ledger;
 import dev.fairway.cli.demo.emulator.ProviderEmulator;
 import dev.fairway.cli.demo.fleet.AgentLog;
@@ -8,6 +9,7 @@ import dev.fairway.cli.demo.fleet.FleetRun;
 import dev.fairway.cli.demo.fleet.TraceReader;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -60,7 +62,14 @@ final class Demo {
     if (trace == null) {
       return FleetPlan.draw(options.seed(), options.agents(), options.seconds());
     }
-    List<TraceReader.Row> rows = TraceReader.read(trace);
+    List<TraceReader.Row> rows;
+    try {
+      rows = TraceReader.read(trace);
+    } catch (NoSuchFileException e) {
+      throw new CliException(
+          "Expected a trace in " + trace + ", but there is no such file. Name one with --trace.",
+          e);
+    }
     FleetPlan plan = FleetPlan.fromTrace(options.seed(), options.agents(), options.seconds(), rows);
     if (plan.turns() > rows.size()) {
       table.say(

@@ -48,9 +48,7 @@ final class EngineStandIn implements AdmissionSide {
             .with(Dimension.REQUESTS, limits.limits().requests().perMinute())
             .with(Dimension.INPUT_TOKENS, limits.limits().inputTokens().perMinute())
             .with(Dimension.OUTPUT_TOKENS, limits.limits().outputTokens().perMinute());
-    Amounts level =
-        Amounts.NONE.with(
-            Dimension.INPUT_TOKENS, Math.round(0.85 * limits.limits().inputTokens().opening()));
+    Amounts level = Amounts.NONE.with(Dimension.INPUT_TOKENS, limits.knownOpeningTokens());
     define =
         new Command.DefineQuota(
             new QuotaDefinition(
@@ -63,13 +61,7 @@ final class EngineStandIn implements AdmissionSide {
                 perMinute,
                 null,
                 level,
-                new Margin(
-                    null,
-                    Double.valueOf(System.getProperty("margin", "0.95")),
-                    null,
-                    null,
-                    null,
-                    null),
+                new Margin(null, FleetLimits.MARGIN, null, null, null, null),
                 null,
                 null,
                 null,
@@ -208,14 +200,6 @@ final class EngineStandIn implements AdmissionSide {
                 0L,
                 (System.nanoTime() - sentNanos) / 1_000_000,
                 readings);
-        if (answer.refused())
-          System.out.println(
-              "429 "
-                  + call
-                  + " "
-                  + engine.show(QUOTA, System.currentTimeMillis()).levels()
-                  + " "
-                  + answer);
         handle(
             settlement(
                 granted.leaseId(),

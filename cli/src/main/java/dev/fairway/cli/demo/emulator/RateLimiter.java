@@ -50,31 +50,28 @@ public final class RateLimiter {
 
   /** Decides on a call that arrives now with {@code inputTokens}, and charges it. */
   synchronized Verdict arrive(long nowNanos, long inputTokens) {
-    double requestLevel = requests.level(nowNanos);
-    double inputLevel = input.level(nowNanos);
-    double outputLevel = output.level(nowNanos);
     double covered = Math.min(inputTokens, input.perMinute());
     Refusal refusal = null;
     TokenBucket refusing = null;
     double wait = 0;
-    if (requestLevel < 1) {
+    if (!requests.covers(1, nowNanos)) {
       refusal = Refusal.REQUESTS;
       refusing = requests;
       wait = requests.secondsUntil(1);
     }
-    if (inputLevel < covered && input.secondsUntil(covered) >= wait) {
+    if (!input.covers(covered, nowNanos) && input.secondsUntil(covered) >= wait) {
       refusal = Refusal.INPUT_TOKENS;
       refusing = input;
       wait = input.secondsUntil(covered);
     }
-    if (outputLevel <= 0 && output.secondsUntil(1) >= wait) {
+    if (output.level(nowNanos) <= 0 && output.secondsUntil(1) >= wait) {
       refusal = Refusal.OUTPUT_TOKENS;
       refusing = output;
       wait = output.secondsUntil(1);
     }
     // A refusal takes the request that is left, but no debt: else a storm would lock the key for
     // good.
-    requests.charge(refusal == null ? 1 : Math.min(1, requestLevel));
+    requests.charge(refusal == null ? 1 : Math.min(1, requests.level(nowNanos)));
     if (refusal == null) {
       input.charge(inputTokens);
     }

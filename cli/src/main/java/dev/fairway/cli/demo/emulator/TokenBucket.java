@@ -6,6 +6,9 @@ import dev.fairway.cli.demo.emulator.ProviderLimits.Limit;
 final class TokenBucket {
   private static final double NANOS_PER_SECOND = 1e9;
 
+  /** A refill that is due must not miss by the rounding of its sum. */
+  private static final double ROUNDING = 1e-6;
+
   private final Limit limit;
   private double level;
   private long refilledAtNanos;
@@ -24,6 +27,11 @@ final class TokenBucket {
       refilledAtNanos = nowNanos;
     }
     return level;
+  }
+
+  /** Whether it holds {@code amount} now. */
+  boolean covers(double amount, long nowNanos) {
+    return level(nowNanos) >= amount - ROUNDING;
   }
 
   /** Takes {@code amount}, below zero if need be. */

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,9 +47,9 @@ public final class TraceReader {
   public static List<Row> read(Path file) throws IOException {
     String where = file.toString();
     List<Row> rows = new ArrayList<>();
+    long number = 1;
     try (BufferedReader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
       String line = reader.readLine();
-      long number = 1;
       if (line == null) {
         throw new TraceFormatException(where, 1, "a trace", "an empty file");
       }
@@ -69,6 +70,8 @@ public final class TraceReader {
       if (rows.isEmpty()) {
         throw new TraceFormatException(where, number, "a row of the trace", "the end of the file");
       }
+    } catch (CharacterCodingException e) {
+      throw new TraceFormatException(where, number, "UTF-8 text", "bytes that are none");
     }
     return rows;
   }
