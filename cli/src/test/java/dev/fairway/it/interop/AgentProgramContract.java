@@ -79,8 +79,7 @@ abstract class AgentProgramContract {
     assertThat(level(key)).isBetween(FULL - 280, FULL - 1);
 
     // and: both records were in the right partition at once
-    for (String topic :
-        List.of(pipeline.topics().requests(), pipeline.topics().settlements())) {
+    for (String topic : List.of(pipeline.topics().requests(), pipeline.topics().settlements())) {
       assertThat(pipeline.records(topic, key))
           .as(topic)
           .singleElement()
@@ -322,8 +321,7 @@ abstract class AgentProgramContract {
 
     // and: only the owner decided
     assertThat(pipeline.records(pipeline.topics().journal(), strayKey))
-        .allSatisfy(
-            record -> assertThat(record.partition()).isEqualTo(pipeline.home(strayKey)));
+        .allSatisfy(record -> assertThat(record.partition()).isEqualTo(pipeline.home(strayKey)));
   }
 
   private void assertForwarded(String topic) {
