@@ -24,8 +24,9 @@ public final class Peers {
   /** Debian's Python: the packages stand there, not in whatever comes first on the path. */
   private static final String PYTHON = "/usr/bin/python3";
 
-  private static final Path SOURCES = Path.of("src/test/resources/peers");
-  private static final Path TARGET = Path.of("target/peers");
+  private static final Path RESOURCES = Path.of("src/test/resources");
+  private static final Path SOURCES = RESOURCES.resolve("peers");
+  private static final Path TARGET = Path.of("target");
   private static final Duration QUICK = Duration.ofSeconds(30);
   private static final Duration INSTALL = Duration.ofMinutes(5);
   private static final int OUTPUT_BYTES_MAX = 4 * 1024 * 1024;
@@ -46,10 +47,18 @@ public final class Peers {
 
   /** Runs a script of {@code src/test/resources/peers} in Python with confluent_kafka and avro. */
   public static Result python(String script, String input, Duration timeout) {
+    return python(SOURCES.resolve(script), List.of(), input, timeout);
+  }
+
+  /** Runs any script in Python with confluent_kafka and avro. */
+  public static Result python(
+      Path script, List<String> arguments, String input, Duration timeout) {
     requireRuns(
         "Debian's packages python3-confluent-kafka and python3-avro",
         List.of(PYTHON, "-c", "import avro, requests, confluent_kafka.avro"));
-    return run(List.of(PYTHON, SOURCES.resolve(script).toString()), Path.of("."), input, timeout);
+    List<String> command = new ArrayList<>(List.of(PYTHON, script.toString()));
+    command.addAll(arguments);
+    return run(command, Path.of("."), input, timeout);
   }
 
   /**
@@ -60,20 +69,37 @@ public final class Peers {
    * @param script file in that folder
    */
   public static Result node(String project, String script, String input, Duration timeout) {
-    Path folder = npmProject(project);
-    return run(List.of("node", script), folder, input, timeout);
+    return node(SOURCES.resolve(project), script, List.of(), input, timeout);
+  }
+
+  /**
+   * Runs a script of any npm project under {@code src/test/resources}, installed first if it is
+   * not. It runs in a copy of the folder, so arguments name files by absolute paths.
+   *
+   * @param project folder with a package.json of exact versions
+   * @param script file in that folder
+   */
+  public static Result node(
+      Path project, String script, List<String> arguments, String input, Duration timeout) {
+    List<String> command = new ArrayList<>(List.of("node", script));
+    command.addAll(arguments);
+    return run(command, npmProject(project), input, timeout);
   }
 
   /**
    * A copy of an npm project under {@code target}, with its packages installed. Later calls reuse
    * it until its package.json changes.
    */
-  public static synchronized Path npmProject(String project) {
+  public static Path npmProject(String project) {
+    return npmProject(SOURCES.resolve(project));
+  }
+
+  private static synchronized Path npmProject(Path project) {
     requireRuns("Node.js", List.of("node", "--version"));
     requireRuns("npm", List.of("npm", "--version"));
     try {
-      Path folder = Files.createDirectories(TARGET.resolve(project));
-      try (Stream<Path> files = Files.list(SOURCES.resolve(project))) {
+      Path folder = Files.createDirectories(TARGET.resolve(RESOURCES.relativize(project)));
+      try (Stream<Path> files = Files.list(project)) {
         for (Path file : files.toList()) {
           Files.copy(file, folder.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
         }

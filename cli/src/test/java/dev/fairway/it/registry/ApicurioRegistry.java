@@ -22,7 +22,7 @@ import org.awaitility.Awaitility;
  * ended with it. The build unpacks it before the integration tests; tests are skipped where it did
  * not.
  */
-final class ApicurioRegistry {
+public final class ApicurioRegistry {
 
   private static final Path FOLDER = Path.of("target/apicurio");
   private static final Path LOG = Path.of("target/apicurio.log");
@@ -32,7 +32,7 @@ final class ApicurioRegistry {
   private ApicurioRegistry() {}
 
   /** Base address of its Confluent API, compatibility set as the protocol wants it. */
-  static synchronized String url() {
+  public static synchronized String url() {
     if (url == null) {
       url = start(runner());
     }

@@ -125,10 +125,11 @@ final class SeedBuckets {
     return missing.compareTo(Rational.ZERO) <= 0 ? 0 : missing.over(ratePerMs(d)).ceiling();
   }
 
+  /** Whole tokens above the cap are lost, and with them the fraction. */
   private void clip() {
     for (String d : levels.keySet()) {
-      if (refills(d)) {
-        levels.put(d, levels.get(d).min(cap(d)));
+      if (refills(d) && Rational.of(levels.get(d).floor()).compareTo(cap(d)) > 0) {
+        levels.put(d, cap(d));
       }
     }
   }

@@ -213,6 +213,7 @@ final class SeedComparison {
     }
     List<String> expected = edge.expected(command, nowMs, handled.events());
     List<String> found = edge.found(handled.events());
+    stopped |= oracle.leftOpen() || oracle.ambiguous(tolerance);
     QuotaSnapshot state = engine.show(QUOTA, nowMs);
     Map<String, Long> levels = new HashMap<>();
     for (Dimension d : Dimension.values()) {
@@ -226,7 +227,6 @@ final class SeedComparison {
     compare(command, "open leases", oracle.open(), state.openLeases());
     long due = oracle.nextDueMs();
     compare(command, "due by " + due, true, engine.nextDeadlineMs() <= Math.max(due, nowMs));
-    stopped |= oracle.ambiguous(tolerance);
   }
 
   private void compare(Command command, String what, Object expected, Object found) {

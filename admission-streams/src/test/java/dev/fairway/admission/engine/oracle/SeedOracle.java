@@ -20,19 +20,17 @@ import java.util.Map;
 final class SeedOracle {
   private static final long REMEMBERED_MS = 600_000;
   private static final long TAG_KEPT_MS = 60_000;
-  private static final long ABSORB_WINDOW_MS = 60_000;
-  private static final long GUARD_MS = 120;
 
   private final SeedRules rules;
   private final SeedBuckets buckets;
+  private final SeedCharges charges;
+  private final SeedResync resync;
   private final List<SeedCall> waiting = new ArrayList<>();
   private final List<SeedCall> leases = new ArrayList<>();
   private final Map<String, SeedCall> latest = new LinkedHashMap<>();
   private final Map<String, Rational> flows = new HashMap<>();
   private final Map<String, Integer> calls = new HashMap<>();
-  private final Map<String, Long> absorbedUpToMs = new HashMap<>();
   private Rational virtualTime = Rational.ZERO;
-  private Long lastSignalSentAtMs;
   private Long cleanFromMs;
   private long holdUntilMs = Long.MIN_VALUE;
   private String holdReason = "";
@@ -41,11 +39,14 @@ final class SeedOracle {
   private long nowMs;
   private List<String> told = new ArrayList<>();
   private List<String> order = List.of();
+  private SeedCall placed;
 
   SeedOracle(SeedRules rules, long nowMs) {
     this.rules = rules;
     this.nowMs = nowMs;
     this.buckets = new SeedBuckets(rules, nowMs);
+    this.charges = new SeedCharges(rules);
+    this.resync = new SeedResync(rules, buckets, leases);
   }
 
   Map<String, Long> levels() {
@@ -75,7 +76,7 @@ final class SeedOracle {
 
   private long goesAtMs(SeedCall head) {
     long goesMs = Math.max(nowMs, held() ? holdUntilMs : nowMs);
-    Map<String, Long> charge = charge(head.ask, nowMs);
+    Map<String, Long> charge = charges.charge(head.ask, nowMs);
     for (String d : rules.limits().keySet()) {
       Rational need = buckets.need(d, charge.get(d)).max(Rational.ZERO);
       if (SeedBuckets.refills(d)) {
@@ -85,6 +86,11 @@ final class SeedOracle {
       }
     }
     return goesMs;
+  }
+
+  /** Whether a command turned on what the rules leave open, see {@link SeedResync#leftOpen}. */
+  boolean leftOpen() {
+    return resync.leftOpen();
   }
 
   // ---- commands
@@ -152,7 +158,7 @@ final class SeedOracle {
   }
 
   private void admit(Ask ask) {
-    Map<String, Long> charge = charge(ask, nowMs);
+    Map<String, Long> charge = charges.charge(ask, nowMs);
     for (String d : rules.limits().keySet()) {
       if (charge.get(d) > Math.max(buckets.limit(d), buckets.depth(d))) {
         reject(ask, "NEVER_FITS", null, null);
@@ -163,7 +169,15 @@ final class SeedOracle {
     long deadlineMs = ask.deadlineMs() != null ? ask.deadlineMs() : nowMs + 2 * longestMs;
     SeedCall call =
         new SeedCall(
-            ask, 1, arrivals, deadlineMs, charge, cost(ask, nowMs), weight(ask), startTag(ask));
+            ask,
+            1,
+            arrivals,
+            deadlineMs,
+            charge,
+            charges.cost(ask, nowMs),
+            charges.weight(ask),
+            startTag(ask));
+    placed = call;
     if (deadlineMs < nowMs) {
       reject(ask, "DEADLINE_PASSED", null, null);
       return;
@@ -236,7 +250,7 @@ final class SeedOracle {
       told.add("nothing");
       return told;
     }
-    Map<String, Long> charge = new LinkedHashMap<>(amounts(input, output));
+    Map<String, Long> charge = new LinkedHashMap<>(charges.amounts(input, output));
     charge.computeIfPresent(SeedRules.CONCURRENCY, (d, slots) -> 0L);
     charge.forEach(buckets::charge);
     SeedCall done =
@@ -288,21 +302,22 @@ final class SeedOracle {
     Map<String, Long> moved = new LinkedHashMap<>();
     if (!call.inputKnown && input != null) {
       call.inputKnown = true;
-      moved = move(call, amounts(input, output(call.ask)));
+      moved = move(call, charges.amounts(input, charges.output(call.ask)));
     }
     call.expiresAtMs = Math.max(call.expiresAtMs, nowMs + rules.leaseTtlMs());
     told.add("renewed " + call.name() + " " + moved + " until " + call.expiresAtMs);
-    resync(call, signal);
+    resync.apply(call, signal, nowMs, told);
     drain();
   }
 
   private void settle(
       SeedCall call, String outcome, Long input, Long output, boolean requeue, SeedSignal signal) {
-    Map<String, Long> actual = actual(call, outcome, input, output);
+    Map<String, Long> actual = charges.actual(call, outcome, input, output);
     Rational actualCost =
         input == null
             ? call.cost
-            : Rational.of(Math.max(1, input + (output != null ? output : output(call.ask))));
+            : Rational.of(
+                Math.max(1, input + (output != null ? output : charges.output(call.ask))));
     boolean unused = outcome.equals("NOT_SENT") || outcome.equals("RATE_LIMITED");
     told.add("settled " + call.name() + " " + outcome + " " + move(call, actual));
     call.state = State.SETTLED;
@@ -319,7 +334,7 @@ final class SeedOracle {
     if (outcome.equals("RATE_LIMITED")) {
       cut();
     }
-    resync(call, signal);
+    resync.apply(call, signal, nowMs, told);
     hold(outcome, signal);
     SeedCall again = outcome.equals("RATE_LIMITED") && requeue ? requeued(call) : null;
     drain();
@@ -328,39 +343,12 @@ final class SeedOracle {
     }
   }
 
-  private Map<String, Long> actual(SeedCall call, String outcome, Long input, Long output) {
-    boolean refused = outcome.equals("OVERLOADED");
-    if (outcome.equals("NOT_SENT") || outcome.equals("RATE_LIMITED")) {
-      Map<String, Long> none = amounts(0, 0);
-      // The provider has counted the request that it refused.
-      none.computeIfPresent("requests", (d, one) -> outcome.equals("RATE_LIMITED") ? 1L : 0L);
-      return none;
-    }
-    long heldInput = input(call);
-    long usedInput = input != null ? input : refused && !call.inputKnown ? 0 : heldInput;
-    long usedOutput = output != null ? output : refused ? 0 : output(call.ask);
-    return amounts(usedInput, usedOutput);
-  }
-
-  /** The input that a lease holds, by the dimension that shows it. */
-  private long input(SeedCall call) {
-    if (call.charged.containsKey("input_tokens")) {
-      return call.charged.get("input_tokens");
-    }
-    return call.charged.containsKey("tokens")
-        ? call.charged.get("tokens") - output(call.ask)
-        : input(call.ask, call.grantedAtMs);
-  }
-
   private Map<String, Long> move(SeedCall call, Map<String, Long> actual) {
     Map<String, Long> moved = new LinkedHashMap<>();
     Map<String, Long> left = new LinkedHashMap<>(call.charged);
     for (String d : rules.limits().keySet()) {
       if (SeedBuckets.refills(d)) {
-        long sent = call.grantedAtMs;
-        Long upTo = absorbedUpToMs.get(d);
-        boolean absorbed = upTo != null && absorbs(call, sent, upTo);
-        long difference = absorbed ? 0 : call.charged.get(d) - actual.get(d);
+        long difference = resync.absorbed(d, call) ? 0 : call.charged.get(d) - actual.get(d);
         buckets.adjust(d, difference);
         moved.put(d, difference);
         left.put(d, left.get(d) - difference);
@@ -368,11 +356,6 @@ final class SeedOracle {
     }
     call.charged = left;
     return moved;
-  }
-
-  /** Whether the provider's own number, as applied, has the call in it. */
-  private boolean absorbs(SeedCall call, long sentAtMs, long upToMs) {
-    return call.inSignal ? sentAtMs <= upToMs : sentAtMs < upToMs;
   }
 
   private void cut() {
@@ -418,10 +401,11 @@ final class SeedOracle {
             call.attempt + 1,
             arrivals,
             call.deadlineMs,
-            charge(call.ask, nowMs),
+            charges.charge(call.ask, nowMs),
             call.cost,
             call.weight,
             call.startTag);
+    placed = again;
     enqueue(again);
     return again;
   }
@@ -437,12 +421,16 @@ final class SeedOracle {
   }
 
   /**
-   * Whether two waiting calls are closer to each other than {@code tolerance} tokens, so that who
-   * rounds tags may serve them in either order.
+   * Whether two waiting calls, or a call that was just placed and a waiting one, are closer to each
+   * other than {@code tolerance} tokens, so that who rounds tags may serve them in either order.
    */
   boolean ambiguous(Rational tolerance) {
-    for (SeedCall one : waiting) {
-      for (SeedCall other : waiting) {
+    List<SeedCall> calls = new ArrayList<>(waiting);
+    if (placed != null && placed.state != State.WAITING) {
+      calls.add(placed);
+    }
+    for (SeedCall one : calls) {
+      for (SeedCall other : calls) {
         Rational distance = one.finishTag().minus(other.finishTag());
         boolean alike =
             one.startTag.equals(other.startTag)
@@ -470,7 +458,7 @@ final class SeedOracle {
   private void drain() {
     SeedCall head = first();
     while (head != null && !held()) {
-      Map<String, Long> charge = charge(head.ask, nowMs);
+      Map<String, Long> charge = charges.charge(head.ask, nowMs);
       if (head.deadlineMs < nowMs) {
         departAtDeadline(head);
       } else if (neverFits(charge)) {
@@ -549,56 +537,6 @@ final class SeedOracle {
     return kept ? before.startTag : flows.getOrDefault(ask.agent(), virtualTime).max(virtualTime);
   }
 
-  // ---- amounts
-
-  private Map<String, Long> charge(Ask ask, long atMs) {
-    return amounts(input(ask, atMs), output(ask));
-  }
-
-  private long input(Ask ask, long atMs) {
-    boolean cold =
-        ask.cached() > 0 && (ask.cacheExpiresAtMs() == null || ask.cacheExpiresAtMs() <= atMs);
-    return (ask.input() != null ? ask.input() : rules.defaultEstimate())
-        + (cold ? ask.cached() : 0);
-  }
-
-  private static long output(Ask ask) {
-    return ask.maxOutput() == null ? 0 : ask.maxOutput();
-  }
-
-  private Map<String, Long> amounts(long input, long output) {
-    Map<String, Long> amounts = new LinkedHashMap<>();
-    for (String d : rules.limits().keySet()) {
-      switch (d) {
-        case "input_tokens":
-          amounts.put(d, input);
-          break;
-        case "output_tokens":
-          amounts.put(d, output);
-          break;
-        case "tokens":
-          amounts.put(d, input + output);
-          break;
-        default:
-          amounts.put(d, 1L);
-      }
-    }
-    return amounts;
-  }
-
-  private Rational cost(Ask ask, long atMs) {
-    return Rational.of(Math.max(1, input(ask, atMs) + output(ask)));
-  }
-
-  /** base(role) x (1 + 0.5 x unblocks) x 0.5^repeat_failures, at least 0.1. */
-  private Rational weight(Ask ask) {
-    long least = rules.roles().values().stream().min(Long::compare).orElse(1L);
-    long base = rules.roles().getOrDefault(ask.role(), least);
-    long unblocks = ask.unblocks() == null ? 0 : Math.min(ask.unblocks(), 32);
-    Rational weight = Rational.of(base).times(Rational.of(2 + unblocks, 2));
-    return weight.over(Rational.of(1L << ask.repeatFailures())).max(Rational.of(1, 10));
-  }
-
   // ---- waits
 
   private long etaMs(SeedCall call) {
@@ -625,72 +563,12 @@ final class SeedOracle {
     return longestMs;
   }
 
-  // ---- the provider's numbers
-
-  /** Calls are taken to be sent when they are granted: that is what the signals of the test say. */
-  private void resync(SeedCall own, SeedSignal signal) {
-    if (signal == null) {
-      return;
-    }
-    own.inSignal = true;
-    signal.limits().forEach(this::learn);
-    long sentAtMs = own.grantedAtMs;
-    if (lastSignalSentAtMs != null && sentAtMs < lastSignalSentAtMs - GUARD_MS) {
-      return;
-    }
-    List<String> moved = new ArrayList<>();
-    for (Map.Entry<String, Long> reading : signal.remaining().entrySet()) {
-      String d = reading.getKey();
-      if (rules.limits().containsKey(d) && reading.getValue() >= 0) {
-        moved.add(d + " " + resync(own, d, reading.getValue(), sentAtMs));
-        absorbedUpToMs.merge(d, sentAtMs, Math::max);
-      }
-    }
-    if (!moved.isEmpty()) {
-      lastSignalSentAtMs =
-          lastSignalSentAtMs == null ? sentAtMs : Math.max(lastSignalSentAtMs, sentAtMs);
-      told.add("resynced " + moved);
-    }
-  }
-
-  private void learn(String d, long limit) {
-    if (rules.limits().containsKey(d)) {
-      long lower = Math.min(limit, rules.limits().get(d));
-      if (lower != buckets.limit(d)) {
-        buckets.learn(d, lower);
-        told.add("learned " + d + " " + lower);
-      }
-    }
-  }
-
-  private long resync(SeedCall own, String d, long remaining, long sentAtMs) {
-    long unseen = 0;
-    long ambiguous = 0;
-    for (SeedCall other : leases) {
-      boolean recent = nowMs < other.grantedAtMs + ABSORB_WINDOW_MS || other.state == State.OPEN;
-      boolean output = d.equals("output_tokens");
-      if (output && other.state == State.OPEN) {
-        unseen += other.charged.get(d);
-      } else if (other != own && recent && other.grantedAtMs > sentAtMs + GUARD_MS) {
-        unseen += other.charged.get(d);
-      } else if (other != own && recent && other.grantedAtMs >= sentAtMs - GUARD_MS) {
-        ambiguous += other.charged.get(d);
-      }
-    }
-    long hi = Math.min(buckets.depth(d), remaining) - unseen;
-    long lo = hi - ambiguous;
-    long before = buckets.level(d).floor();
-    long clamped = Math.max(lo, Math.min(hi, before));
-    long after = Math.min(buckets.cap(d).floor(), clamped);
-    buckets.resync(d, after - before);
-    return after;
-  }
-
   // ---- what is common
 
   private void begin(long atMs, List<String> given) {
     nowMs = Math.max(nowMs, atMs);
     told = new ArrayList<>();
+    placed = null;
     order = given;
     buckets.advance(nowMs);
   }

@@ -1,0 +1,182 @@
+// A Fairway agent on kafkajs: docs/protocol.md in code, and nothing beyond it.
+const { Kafka, Partitioners, logLevel } = require('kafkajs')
+const { SchemaRegistry, SchemaType, COMPATIBILITY } = require('@kafkajs/confluent-schema-registry')
+const { randomUUID } = require('crypto')
+const { setTimeout: sleep } = require('timers/promises')
+const fs = require('fs')
+const path = require('path')
+
+const ANSWER_MS = 2_000 // a request without an answer is sent again after this, then after twice as long, and so on
+const REMEMBERED_MAX = 10_000 // requests of which the newest decision is remembered
+const UNREAD_MAX = 1_000 // decisions that wait for the program; beyond it the oldest go
+const TOPIC_MS = 30_000 // longest wait for the reply topic after the first request
+
+const replyTopic = (prefix, agentId) =>
+  agentId.includes(':') // no topic name may have a colon
+    ? `${prefix}replies-hex.${Buffer.from(agentId, 'ascii').toString('hex')}`
+    : `${prefix}replies.${agentId}`
+
+class Agent {
+  static async start(options) {
+    const agent = new Agent(options)
+    await agent.#start(options)
+    return agent
+  }
+
+  #newest = new Map()
+  #unread = []
+  #wake = () => {}
+
+  constructor({ bootstrap, registry, agentId, prefix = 'fairway.', createPartitioner = Partitioners.DefaultPartitioner }) {
+    const kafka = new Kafka({ clientId: agentId, brokers: bootstrap.split(','), logLevel: logLevel.ERROR })
+    this.agentId = agentId
+    this.requests = `${prefix}requests`
+    this.settlements = `${prefix}settlements`
+    this.replies = replyTopic(prefix, agentId)
+    this.registry = new SchemaRegistry({ host: registry })
+    this.admin = kafka.admin()
+    this.producer = kafka.producer({ createPartitioner, allowAutoTopicCreation: false })
+    // kafkajs reads in groups only. One of its own for each process: no earlier process of the agent holds the partition.
+    this.groupId = `fairway-agent-${agentId}-${randomUUID()}`
+    this.consumer = kafka.consumer({
+      groupId: this.groupId,
+      allowAutoTopicCreation: false,
+      maxWaitTimeInMs: 500,
+    })
+  }
+
+  async #start({ schemas }) {
+    await Promise.all([this.admin.connect(), this.producer.connect(), this.consumer.connect()])
+    this.requestSchema = await this.#register(this.requests, path.join(schemas, 'LeaseRequest.avsc'))
+    this.settlementSchema = await this.#register(this.settlements, path.join(schemas, 'Settlement.avsc'))
+    this.reading = (await this.#exists()) ? await this.#readFromEnd() : null
+  }
+
+  async #register(topic, file) {
+    const { id } = await this.registry.register(
+      { type: SchemaType.AVRO, schema: fs.readFileSync(file, 'utf8') },
+      { subject: `${topic}-value`, compatibility: COMPATIBILITY.BACKWARD_TRANSITIVE },
+    )
+    return id
+  }
+
+  async #exists() {
+    return (await this.admin.listTopics()).includes(this.replies)
+  }
+
+  // The end as a number, before the first request is sent: no decision falls into a gap.
+  async #readFromEnd() {
+    const [{ high }] = await this.admin.fetchTopicOffsets(this.replies)
+    await this.consumer.subscribe({ topic: this.replies, fromBeginning: true })
+    await this.consumer.run({ eachMessage: (read) => this.#take(read.message) })
+    this.consumer.seek({ topic: this.replies, partition: 0, offset: high })
+    return true
+  }
+
+  // kafkajs cannot subscribe to a topic that does not exist. This one is created on the agent's first request, and
+  // read from its beginning: everything in it is new.
+  async #readNewTopic() {
+    const until = Date.now() + TOPIC_MS
+    while (!(await this.#exists())) {
+      if (Date.now() > until) {
+        throw new Error(`Expected ${this.replies} within ${TOPIC_MS} ms of the first request; is Fairway up?`)
+      }
+      await sleep(100)
+    }
+    await this.consumer.subscribe({ topic: this.replies, fromBeginning: true })
+    await this.consumer.run({ eachMessage: (read) => this.#take(read.message) })
+    return true
+  }
+
+  // Sends a request, and waits for the broker, not for the decision.
+  async ask(request, headers = {}) {
+    await this.#send(this.requests, this.requestSchema, { ...request, agent_id: this.agentId }, headers)
+    this.reading ??= await this.#readNewTopic()
+  }
+
+  // Says what a call used, and waits for the broker.
+  async settle(settlement) {
+    await this.#send(this.settlements, this.settlementSchema, { ...settlement, agent_id: this.agentId }, {})
+  }
+
+  async #send(topic, schemaId, record, headers) {
+    const value = await this.registry.encode(schemaId, record)
+    await this.producer.send({
+      topic,
+      acks: -1,
+      messages: [{ key: record.quota.split('/')[0], value, headers }],
+    })
+  }
+
+  async #take(message) {
+    const decision = await this.registry.decode(message.value)
+    if (this.#isNews(decision)) {
+      this.#unread.push({ decision, headers: message.headers })
+      this.#unread.splice(0, this.#unread.length - UNREAD_MAX)
+      this.#wake()
+    }
+  }
+
+  // Decisions come at least once, and can come late.
+  #isNews({ request_id: requestId, decision_id: id, epoch, sequence }) {
+    const newest = this.#newest.get(requestId)
+    const isNews =
+      !newest ||
+      (id !== newest.id && (epoch > newest.epoch || (epoch === newest.epoch && sequence >= newest.sequence)))
+    this.#newest.delete(requestId)
+    this.#newest.set(requestId, isNews ? { id, epoch, sequence } : newest)
+    if (this.#newest.size > REMEMBERED_MAX) {
+      this.#newest.delete(this.#newest.keys().next().value) // the one not heard of for longest
+    }
+    return isNews
+  }
+
+  // The next decision as { decision, headers }, or null if none came in time.
+  async decision(timeoutMs) {
+    if (this.#unread.length === 0) {
+      const stop = new AbortController()
+      await Promise.race([
+        new Promise((resolve) => (this.#wake = resolve)),
+        sleep(timeoutMs, undefined, { signal: stop.signal }).catch(() => {}),
+      ])
+      stop.abort()
+    }
+    return this.#unread.shift() ?? null
+  }
+
+  // Asks until there is an answer, waits in line, and returns the GRANTED or REJECTED decision.
+  async lease(request, timeoutMs) {
+    const until = Date.now() + timeoutMs
+    let silentMs = ANSWER_MS
+    let answered = false
+    await this.ask(request)
+    let askedAt = Date.now()
+    while (Date.now() < until) {
+      const answer = await this.decision(100)
+      if (answer && answer.decision.request_id === request.request_id) {
+        answered = true
+        if (answer.decision.status !== 'QUEUED') {
+          return answer.decision
+        }
+      }
+      if (!answered && Date.now() - askedAt > silentMs) {
+        await this.ask(request) // the same record: it is idempotent
+        askedAt = Date.now()
+        silentMs = Math.min(30_000, 2 * silentMs)
+      }
+    }
+    // Out of patience: leave the line, or give back a grant that is on its way.
+    await this.settle({ request_id: request.request_id, quota: request.quota, outcome: 'CANCELLED' })
+    throw new Error(`No lease for ${request.request_id} within ${timeoutMs} ms`)
+  }
+
+  async close() {
+    await Promise.all([this.producer.disconnect(), this.consumer.disconnect()])
+    if (this.reading) {
+      await this.admin.deleteGroups([this.groupId])
+    }
+    await this.admin.disconnect()
+  }
+}
+
+module.exports = { Agent }
