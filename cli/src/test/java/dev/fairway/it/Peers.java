@@ -51,8 +51,7 @@ public final class Peers {
   }
 
   /** Runs any script in Python with confluent_kafka and avro. */
-  public static Result python(
-      Path script, List<String> arguments, String input, Duration timeout) {
+  public static Result python(Path script, List<String> arguments, String input, Duration timeout) {
     requireRuns(
         "Debian's packages python3-confluent-kafka and python3-avro",
         List.of(PYTHON, "-c", "import avro, requests, confluent_kafka.avro"));
