@@ -26,8 +26,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.streams.CloseOptions;
 import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.errors.StreamsException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -96,7 +99,7 @@ public final class AdmissionService implements AutoCloseable {
     int partitions;
     Map<String, Object> adminSettings = new HashMap<>(config.kafka());
     adminSettings.put(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, config.bootstrapServers());
-    try (Admin admin = Admin.create(adminSettings)) {
+    try (Admin admin = connect(config, adminSettings)) {
       StartChecks checks =
           new StartChecks(
               admin, config.topics(), config.bootstrapServers(), config.startTimeoutMs());
@@ -108,6 +111,12 @@ public final class AdmissionService implements AutoCloseable {
     try {
       service.http = HttpEndpoint.start(config.httpHost(), config.httpPort(), service.pages());
       service.streams.start();
+    } catch (StreamsException e) {
+      service.close();
+      throw new StartException(
+          "Expected Kafka Streams to start with state in %s, but: %s. Two instances on one machine need two %s."
+              .formatted(config.stateDir(), e.getMessage(), AdmissionConfig.STATE_DIR),
+          e);
     } catch (IOException e) {
       service.close();
       throw new StartException(
@@ -127,6 +136,22 @@ public final class AdmissionService implements AutoCloseable {
         config.httpHost(),
         service.httpPort());
     return service;
+  }
+
+  private static Admin connect(AdmissionConfig config, Map<String, Object> settings) {
+    try {
+      return Admin.create(settings);
+    } catch (ConfigException e) {
+      throw e;
+    } catch (KafkaException e) {
+      throw new StartException(
+          "Expected to connect to Kafka at %s, but: %s. Check %s and the kafka.* settings."
+              .formatted(
+                  config.bootstrapServers(),
+                  e.getCause() == null ? e.getMessage() : e.getCause().getMessage(),
+                  AdmissionConfig.BOOTSTRAP_SERVERS),
+          e);
+    }
   }
 
   /** Port of health, metrics and status. */

@@ -82,7 +82,7 @@ final class AdmissionSettings {
               AdmissionConfig.RECORD_BYTES_MAX,
               ConfigDef.Type.INT,
               TopologySettings.RECORD_BYTES_MAX_DEFAULT,
-              ConfigDef.Range.between(1_024, 1_048_576),
+              ConfigDef.Range.between(1_024, 900_000),
               ConfigDef.Importance.LOW,
               "Most bytes of an input record's value; a longer one is dead-lettered. A journal record"
                   + " can hold it three times.")
@@ -90,7 +90,7 @@ final class AdmissionSettings {
               AdmissionConfig.DEAD_LETTER_BYTES_MAX,
               ConfigDef.Type.INT,
               TopologySettings.DEAD_LETTER_BYTES_MAX_DEFAULT,
-              ConfigDef.Range.between(1_024, 16_777_216),
+              ConfigDef.Range.between(1_024, 3_000_000),
               ConfigDef.Importance.LOW,
               "Most bytes of a value that are dead-lettered whole; of a longer one the first 65536."
                   + " Keep it below max.message.bytes of the dead-letters topic.")

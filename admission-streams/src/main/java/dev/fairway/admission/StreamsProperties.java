@@ -22,6 +22,8 @@ final class StreamsProperties {
     p.put(StreamsConfig.STATE_DIR_CONFIG, config.stateDir().toString());
     // Names are explicit: nothing may be renamed by a change of the topology.
     p.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
+    // There is no global store; unset, Streams warns of a default that will change.
+    p.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_GLOBAL_ENABLED_CONFIG, true);
     p.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0);
     // Decisions are committed when the polled batch is used up; this is for all the rest.
     p.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 100);

@@ -259,11 +259,9 @@ final class CallBook implements ReplyReader.Handler {
     pending.remove(waiting.requestId(), waiting);
     waiting.cancelTimers();
     givenUp.put(waiting.requestId(), true);
-    context
-        .outbox()
-        .send(
-            Records.cancellation(
-                context.config().agentId(), waiting.call.quota(), waiting.requestId()));
+    send(
+        Records.cancellation(
+            context.config().agentId(), waiting.call.quota(), waiting.requestId()));
   }
 
   private void fail(PendingCall waiting, Throwable error) {
@@ -373,18 +371,35 @@ final class CallBook implements ReplyReader.Handler {
   }
 
   private void giveBack(String quota, String requestId, Grant grant) {
-    context
-        .outbox()
-        .send(
-            Records.settlement(
-                context.config().agentId(),
-                quota,
-                requestId,
-                grant.getLeaseId(),
-                Outcome.NOT_SENT,
-                false,
-                null,
-                null));
+    send(
+        Records.settlement(
+            context.config().agentId(),
+            quota,
+            requestId,
+            grant.getLeaseId(),
+            Outcome.NOT_SENT,
+            false,
+            null,
+            null));
+  }
+
+  /** Sends a settlement that nobody waits for. */
+  private void send(Settlement settlement) {
+    var unused =
+        context
+            .outbox()
+            .send(settlement)
+            .whenComplete(
+                (sent, error) -> {
+                  if (error != null) {
+                    log.warn(
+                        "Expected the brokers to take {} of request {}, but they did not; what it"
+                            + " holds is freed when it expires. ({})",
+                        settlement.getOutcome(),
+                        settlement.getRequestId(),
+                        error.toString());
+                  }
+                });
   }
 
   private void onQueued(PendingCall waiting, Queued queued) {

@@ -122,16 +122,18 @@ final class KafkaOutbox implements Outbox {
 
     void attempt() {
       try {
-        producer.send(
-            record,
-            (metadata, error) -> {
-              if (error == null) {
-                retrying.remove(this);
-                sent.complete(null);
-              } else {
-                onFailure(error);
-              }
-            });
+        // The callback tells all that the returned future would.
+        var unused =
+            producer.send(
+                record,
+                (metadata, error) -> {
+                  if (error == null) {
+                    retrying.remove(this);
+                    sent.complete(null);
+                  } else {
+                    onFailure(error);
+                  }
+                });
       } catch (RuntimeException e) {
         onFailure(e);
       }

@@ -19,6 +19,7 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
 
+@SuppressWarnings("FutureReturnValueIgnored") // What was sent is asserted, not each future.
 class KafkaOutboxTest {
   private final MockProducer<String, SpecificRecord> producer =
       new MockProducer<>(

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.junit.jupiter.api.Test;
 
+@SuppressWarnings("FutureReturnValueIgnored") // What was sent is asserted, not each future.
 class LeaseTest {
   private final ClientFixture client = new ClientFixture();
 

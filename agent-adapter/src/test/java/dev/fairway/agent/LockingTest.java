@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** The executor of these tests runs everything in the thread at hand, which is the worst case. */
 @Timeout(60)
+@SuppressWarnings("FutureReturnValueIgnored") // What was sent is asserted, not each future.
 class LockingTest {
   private final ClientFixture client = new ClientFixture();
   private final ExecutorService others = Executors.newFixedThreadPool(4);

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
+@SuppressWarnings("FutureReturnValueIgnored") // What was sent is asserted, not each future.
 class RepliesTest {
   private final ClientFixture client = new ClientFixture();
 

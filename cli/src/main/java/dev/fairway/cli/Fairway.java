@@ -20,15 +20,18 @@ import picocli.CommandLine.UnmatchedArgumentException;
     description = "Admission control for the LLM provider quota of an agent fleet.",
     subcommands = {
       UpCommand.class,
+      DemoCommand.class,
       QuotaCommand.class,
       AgentCommand.class,
       StatusCommand.class,
       LeasesCommand.class,
       QueueCommand.class,
       WhyCommand.class,
-      DeadLettersCommand.class
+      DeadLettersCommand.class,
+      DryRunCommand.class,
+      ReplayCommand.class
     },
-    footer = {"", "Example:", "  fairway up", "  fairway status --help"})
+    footer = {"", "Example:", "  fairway demo", "  fairway up", "  fairway status --help"})
 public final class Fairway implements Runnable {
 
   private static final Logger log = LoggerFactory.getLogger(Fairway.class);

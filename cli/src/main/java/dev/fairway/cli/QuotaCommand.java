@@ -64,6 +64,8 @@ final class QuotaCommand extends GroupCommand {
         Optional<Map<String, JsonNode>> status = dryRun ? status() : Optional.empty();
         List<Object> results = new ArrayList<>();
         for (Quota wanted : config.quotas()) {
+          Optional.ofNullable(QuotaYaml.notEnforced(wanted))
+              .ifPresent(line -> note("fairway: " + line));
           QuotaChange change =
               QuotaChange.of(live.get(wanted.getId()), wanted, config.givesStateOf(wanted.getId()));
           if (!dryRun && !change.kind().equals("none")) {

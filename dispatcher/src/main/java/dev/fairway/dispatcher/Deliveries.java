@@ -146,7 +146,7 @@ final class Deliveries {
    * them.
    */
   void forgetForeign() {
-    for (Lane lane : List.copyOf(lanesWithParked)) {
+    for (Lane lane : lanesWithParked) {
       for (Reply reply : List.copyOf(lane.parked())) {
         if (reply.isForeign()) {
           parking.unpark(lane, reply);
@@ -158,10 +158,7 @@ final class Deliveries {
   /** Does what is due: drops the expired, tries lanes again, looks at suspects. Call it often. */
   void tick(long nowMs) {
     drop(parking.expire(nowMs));
-    // Flushing a lane changes the set, hence the copy; a healthy dispatcher has nothing parked.
-    for (Lane lane : List.copyOf(lanesWithParked)) {
-      flush(lane, nowMs);
-    }
+    lanesWithParked.forEach(lane -> flush(lane, nowMs));
     lanesWithParked.removeIf(lane -> !lane.hasParked());
     if (nowMs >= suspectCheckAtMs) {
       suspectCheckAtMs = nowMs + SUSPECT_CHECK_INTERVAL_MS;

@@ -80,6 +80,16 @@ class AgentTableTest {
     assertThat(table.topicsLeftBefore(20, 10)).isEmpty();
   }
 
+  @Test
+  void shouldListTheTopicsThatRegistrationsName() {
+    // given: such a topic is not deleted because an agent of that name is retired
+    table.put(new AgentRegistration("a1", "fairway.replies.shared", 0, "operator", 0L));
+    table.put(registration("a2", "operator", 0));
+
+    // when / then
+    assertThat(table.namedTopics()).containsExactly("fairway.replies.shared");
+  }
+
   private static AgentRegistration registration(String agentId, String by, long atMs) {
     return new AgentRegistration(agentId, null, null, by, atMs);
   }

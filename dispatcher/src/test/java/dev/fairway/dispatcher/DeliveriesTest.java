@@ -525,6 +525,31 @@ class DeliveriesTest {
     assertThat(deliveries.lanes()).isZero();
   }
 
+  @Test
+  void shouldTellWhenSomethingIsDueNext() {
+    // given
+    assertThat(deliveries.quietMs(nowMs, 50)).isEqualTo(50);
+    topics.known.add(A);
+    sender.answers.put("replies.a", Attempt.NO_METADATA);
+
+    // when
+    accept("a", A);
+
+    // then: the producer fetches metadata within milliseconds
+    assertThat(deliveries.quietMs(nowMs, 50)).isEqualTo(5);
+    assertThat(deliveries.quietMs(nowMs, 2)).isEqualTo(2);
+    assertThat(deliveries.quietMs(10, 50)).isZero();
+  }
+
+  @Test
+  void shouldNotHurryWhileATopicIsAwaited() {
+    // when
+    accept("a", A);
+
+    // then
+    assertThat(deliveries.quietMs(nowMs, 50)).isEqualTo(50);
+  }
+
   private void start(ParkingBounds bounds, int inFlightMax) {
     deliveries = new Deliveries(sender, topics, bounds, inFlightMax, listener);
   }

@@ -11,7 +11,7 @@ public interface AdmissionObserver {
   /** Looks away. */
   AdmissionObserver NONE = new AdmissionObserver() {};
 
-  /** A command was handled; {@code nanos} is the time the engine took. */
+  /** A command was handled; {@code nanos} is the time that it took. */
   default void handled(Command command, Handled handled, long nanos) {}
 
   /** A record was dead-lettered. */

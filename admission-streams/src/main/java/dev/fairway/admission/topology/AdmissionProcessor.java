@@ -12,7 +12,9 @@ import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.serde.AvroSerializer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.processor.Cancellable;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
@@ -32,7 +34,10 @@ import org.slf4j.LoggerFactory;
  */
 final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte[]> {
   private static final Logger LOG = LoggerFactory.getLogger(AdmissionProcessor.class);
-  private static final long PARKED_RETRY_MS = 5_000;
+
+  /** A registry that hangs costs each retry a second of the thread. */
+  private static final long PARKED_RETRY_MS = 15_000;
+
   private static final long PARKED_MS_MAX = 300_000;
 
   /** A key whose tick the engine cannot bear would else be due at every poll. */
@@ -193,11 +198,20 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
     }
   }
 
+  /**
+   * Has the engine handle a command, and writes down what it did.
+   *
+   * @param what what to remember a failure under
+   */
   private Handled handle(String key, Command command, Cause cause, long nowMs, String what) {
-    long startNanos = System.nanoTime();
     Handled handled;
+    AdmissionEvent event;
+    List<KeyValue<Bytes, byte[]>> changed;
+    long startNanos = System.nanoTime();
     try {
       handled = handling.handle(engine, key, command, nowMs);
+      event = JournalMapper.toAvro(handled, command, cause);
+      changed = rows.encoded(key, handled.changedRows());
     } catch (InvalidCommandException e) {
       throw e;
     } catch (RuntimeException e) {
@@ -207,8 +221,8 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
       throw e;
     }
     long nanos = System.nanoTime() - startNanos;
-    write(JournalMapper.toAvro(handled, command, cause));
-    rows.write(key, handled.changedRows());
+    write(event);
+    rows.write(changed);
     decisionPending |= hasDecision(handled);
     parts.observer().handled(command, handled, nanos);
     return handled;

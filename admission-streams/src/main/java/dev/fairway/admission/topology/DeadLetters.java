@@ -25,6 +25,7 @@ final class DeadLetters {
   static final String HEADERS_DROPPED = "fairway.headers_dropped";
 
   static final int TRUNCATED_BYTES = 65_536;
+  private static final String OWN_PREFIX = "fairway.";
   private static final int KEY_BYTES_MAX = 1_024;
   private static final int HEADER_BYTES_MAX = 32_768;
   private static final int DETAIL_CHARS_MAX = 1_000;
@@ -58,6 +59,7 @@ final class DeadLetters {
     return new Record<>(key, value, Math.max(0, atMs), headers);
   }
 
+  /** Without Fairway's own: a record that is sent in again must not bring its first reason. */
   private static void copyHeaders(Headers from, Headers to) {
     int bytes = 0;
     int dropped = 0;
@@ -65,7 +67,7 @@ final class DeadLetters {
       int size = header.key().length() + (header.value() == null ? 0 : header.value().length);
       if (bytes + size > HEADER_BYTES_MAX) {
         dropped++;
-      } else if (!isOwn(header.key())) {
+      } else if (!header.key().startsWith(OWN_PREFIX)) {
         to.add(header);
         bytes += size;
       }
@@ -73,11 +75,6 @@ final class DeadLetters {
     if (dropped > 0) {
       put(to, HEADERS_DROPPED, Integer.toString(dropped));
     }
-  }
-
-  /** A dead letter that was sent in again must not bring the reason of its first failure. */
-  private static boolean isOwn(String name) {
-    return name.startsWith("fairway.") && !name.equals(ForeignKeys.HOPS);
   }
 
   private static String shortened(String detail) {

@@ -51,13 +51,22 @@ final class StateRows {
     return count;
   }
 
-  /** Writes what a command changed. */
-  void write(String key, Map<RowId, Row> changed) {
+  /** What a command changed, as entries of the store; a null value deletes. */
+  List<KeyValue<Bytes, byte[]>> encoded(String key, Map<RowId, Row> changed) {
+    List<KeyValue<Bytes, byte[]>> entries = new ArrayList<>(changed.size());
     changed.forEach(
         (id, row) ->
-            store.put(
-                Bytes.wrap(RowCodec.storeKey(key, id)),
-                row == null ? null : codec.encode(key, row)));
+            entries.add(
+                KeyValue.pair(
+                    Bytes.wrap(RowCodec.storeKey(key, id)),
+                    row == null ? null : codec.encode(key, row))));
+    return entries;
+  }
+
+  void write(List<KeyValue<Bytes, byte[]>> entries) {
+    for (KeyValue<Bytes, byte[]> entry : entries) {
+      store.put(entry.key, entry.value);
+    }
   }
 
   /** Bytes that a row takes in a store or, about, in a snapshot. */

@@ -38,7 +38,7 @@ class ParkedRecordsTest {
 
       // when
       registry.up = true;
-      context.sleep(6_000);
+      context.sleep(16_000);
 
       // then
       assertThat(meanwhile).extracting(Event.LeaseGranted::requestId).containsExactly("other");
@@ -60,9 +60,9 @@ class ParkedRecordsTest {
           context.topics.requests(), KEY, underNewId(context, "early"), new RecordHeaders());
 
       // when
-      context.sleep(290_000);
+      context.sleep(280_000);
       List<TestRecord<byte[], byte[]>> before = context.deadLetters();
-      context.sleep(20_000);
+      context.sleep(40_000);
 
       // then
       assertThat(before).isEmpty();

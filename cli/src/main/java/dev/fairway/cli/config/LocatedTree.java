@@ -55,14 +55,22 @@ record LocatedTree(JsonNode root, Map<String, Integer> lines) {
     }
   }
 
-  /** Line of a path, or of the closest one around it; 1 if nothing of it is known. */
+  /**
+   * Line of a field, or of the closest one around it; 1 if nothing of it is known. A field may be
+   * written with or without its unit: {@code lease_ttl_ms} stands where the file says {@code
+   * lease_ttl}, and {@code limits.requests} where it says {@code limits.requests_per_minute}.
+   */
   int lineOf(String path) {
-    String known = path;
-    while (!lines.containsKey(known) && !known.isEmpty()) {
-      int cut = Math.max(known.lastIndexOf('.'), known.lastIndexOf('['));
-      known = cut < 0 ? "" : known.substring(0, cut);
+    for (String written : List.of(path, path.replaceAll("_ms$", ""), path + "_per_minute")) {
+      if (lines.containsKey(written)) {
+        return lines.get(written);
+      }
     }
-    return lines.getOrDefault(known, 1);
+    int cut = Math.max(path.lastIndexOf('.'), path.lastIndexOf('['));
+    if (cut < 0) {
+      return lines.getOrDefault("", 1);
+    }
+    return lineOf(path.substring(0, cut));
   }
 
   private static String at(String source, YAMLParser parser) {

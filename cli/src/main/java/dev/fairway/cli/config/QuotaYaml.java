@@ -8,6 +8,9 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
+import dev.fairway.admission.engine.DefinitionRules;
+import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.mapping.QuotaMapper;
 import dev.fairway.replay.script.InvalidJsonException;
 import dev.fairway.replay.script.QuotaJson;
 import dev.fairway.schemas.Quota;
@@ -22,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * Quotas as people write them, in YAML or JSON, from and to the {@link Quota} record. Reading is
@@ -117,6 +121,17 @@ public final class QuotaYaml {
     return RecordTree.of(quota);
   }
 
+  /**
+   * What a quota says that this version stores but does not act on: one line for people, or null if
+   * it acts on all.
+   */
+  public static String notEnforced(Quota quota) {
+    List<String> knobs = QuotaPolicy.notEnforced(QuotaMapper.toEngine(quota));
+    return knobs.isEmpty()
+        ? null
+        : quota.getId() + ": this version stores, but does not act on, " + String.join(", ", knobs);
+  }
+
   private static List<Quota> quotas(JsonNode list, Errors errors) {
     if (list.isMissingNode() || list.isNull()) {
       return List.of();
@@ -138,7 +153,9 @@ public final class QuotaYaml {
               path + ".id",
               "expected each id once, but quotas[" + first + "] is " + quota.getId() + " too");
         }
-        QuotaRules.check(quota, (field, message) -> errors.add(path + "." + field, message));
+        for (String violation : DefinitionRules.violations(QuotaMapper.toEngine(quota))) {
+          errors.addRelative(path, violation);
+        }
         quotas.add(quota);
       } catch (InvalidJsonException e) {
         e.errors().forEach(error -> errors.addRelative(path, error));
@@ -181,15 +198,17 @@ public final class QuotaYaml {
     return settings;
   }
 
-  private record Errors(LocatedTree tree, String source, List<String> messages) {
+  private record Errors(LocatedTree tree, String source, TreeMap<Integer, List<String>> byLine) {
 
     Errors(LocatedTree tree, String source) {
-      this(tree, source, new ArrayList<>());
+      this(tree, source, new TreeMap<>());
     }
 
     void add(String path, String message) {
-      messages.add(
-          source + ":" + tree.lineOf(path) + ": " + (path.isEmpty() ? "" : path + ": ") + message);
+      int line = tree.lineOf(path);
+      byLine
+          .computeIfAbsent(line, any -> new ArrayList<>())
+          .add(source + ":" + line + ": " + (path.isEmpty() ? "" : path + ": ") + message);
     }
 
     /** An error below {@code path}: {@code field: message}, or a message alone. */
@@ -204,11 +223,11 @@ public final class QuotaYaml {
     }
 
     boolean isEmpty() {
-      return messages.isEmpty();
+      return byLine.isEmpty();
     }
 
     InvalidConfigException toException() {
-      return new InvalidConfigException(messages);
+      return new InvalidConfigException(byLine.values().stream().flatMap(List::stream).toList());
     }
   }
 }

@@ -8,6 +8,7 @@ import dev.fairway.cli.ops.QuotaStore;
 import dev.fairway.schemas.Quota;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** The quotas that {@code fairway up} defines when it starts. */
@@ -47,6 +48,7 @@ final class QuotaSetup {
       wanted = List.of(DEMO);
     }
     for (Quota quota : wanted) {
+      Optional.ofNullable(QuotaYaml.notEnforced(quota)).ifPresent(progress);
       boolean stateGiven = config != null && config.givesStateOf(quota.getId());
       QuotaChange change = QuotaChange.of(live.get(quota.getId()), quota, stateGiven);
       if (!change.kind().equals("none")) {

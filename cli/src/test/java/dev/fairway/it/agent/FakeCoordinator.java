@@ -40,6 +40,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
  * Coordinator and dispatcher in one, played by the test: remembers what agents wrote, and answers
  * as the test says. Creates an agent's own reply topic for its first answer, as in open mode.
  */
+@SuppressWarnings(
+    "FutureReturnValueIgnored") // A reply that is lost shows in the test that waits for it.
 final class FakeCoordinator implements AutoCloseable {
   static final int PARTITIONS = 4;
 

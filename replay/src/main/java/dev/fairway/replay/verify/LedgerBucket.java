@@ -92,9 +92,10 @@ final class LedgerBucket {
     level = level.add(parts(slots));
   }
 
+  /** Whole tokens above the cap are lost, and with them the fraction. */
   void clipToCap(int marginBp) {
     BigInteger cap = parts(cap(marginBp));
-    if (refills && level.compareTo(cap) > 0) {
+    if (refills && tokens() > cap(marginBp)) {
       clip(level.subtract(cap));
       level = cap;
     }

@@ -1,0 +1,310 @@
+package dev.fairway.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.schemas.Decision;
+import dev.fairway.schemas.DecisionStatus;
+import dev.fairway.schemas.Estimate;
+import dev.fairway.schemas.LeaseRequest;
+import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.Settlement;
+import dev.fairway.schemas.Topics;
+import dev.fairway.schemas.Usage;
+import dev.fairway.schemas.serde.AvroDeserializer;
+import dev.fairway.schemas.serde.AvroSerializer;
+import dev.fairway.schemas.serde.HttpSchemaRegistry;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.avro.specific.SpecificRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code up} and the operators' commands, as a user has them. */
+class UpIT {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Topics TOPICS = new Topics();
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  @TempDir static Path parent;
+  private static Path data;
+  private static UpRunner up;
+
+  @BeforeAll
+  static void start() {
+    data = parent.resolve("data");
+    up = UpRunner.start(data);
+  }
+
+  @AfterAll
+  static void stop() {
+    up.close();
+  }
+
+  @Test
+  void shouldDefineADemoQuotaAndSayWhereItIs() {
+    assertThat(up.ready().path("ready").asBoolean()).isTrue();
+    assertThat(up.ready().path("quotas")).anyMatch(id -> id.asText().equals("demo"));
+    assertThat(json("status").path("quotas"))
+        .anyMatch(quota -> quota.path("id").asText().equals("demo"));
+  }
+
+  @Test
+  void shouldRefuseASecondOneOnTheSameFolder() {
+    UpRunner.Result second = UpRunner.command("up", "--data", data.toString());
+
+    assertThat(second.code()).isEqualTo(1);
+    assertThat(second.err()).contains("another 'fairway up' runs on it").contains("--data");
+  }
+
+  @Test
+  void shouldGrantSettleAndTellWhy() throws Exception {
+    // given
+    apply("told", 100);
+
+    // when
+    send(TOPICS.requests(), "told", request("told-1", "teller", "told"));
+    Decision granted = decisions("teller", 1).get(0);
+    JsonNode leases = json("leases", "--quota", "told");
+    send(TOPICS.settlements(), "told", settlement(granted));
+
+    // then
+    assertThat(granted.getStatus()).isEqualTo(DecisionStatus.GRANTED);
+    assertThat(leases.path("leases"))
+        .anyMatch(lease -> lease.path("request").asText().equals("told-1"));
+    await()
+        .atMost(PATIENCE)
+        .until(() -> json("why", "told-1").path("outcome").asText().equals("settled"));
+    assertThat(UpRunner.command("why", "told-1", "--data", data.toString()).out())
+        .contains("arrived from teller")
+        .contains("granted after")
+        .contains("settled SUCCEEDED");
+  }
+
+  @Test
+  void shouldPauseShowTheQueueAndResume() throws Exception {
+    // given
+    apply("paused", 100);
+    assertThat(UpRunner.command("quota", "pause", "paused", "--data", data.toString()).out())
+        .contains("paused");
+    awaitState("paused", "PAUSED");
+
+    // when
+    send(TOPICS.requests(), "paused", request("paused-1", "waiter", "paused"));
+    await()
+        .atMost(PATIENCE)
+        .until(() -> json("queue", "--quota", "paused").path("queue").size() == 1);
+    UpRunner.command("quota", "resume", "paused", "--data", data.toString());
+
+    // then
+    await()
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                decisions("waiter", 1).stream()
+                    .anyMatch(d -> d.getStatus() == DecisionStatus.GRANTED));
+    assertThat(json("queue", "--quota", "paused").path("queue")).isEmpty();
+  }
+
+  @Test
+  void shouldShowWhatApplyWouldChangeAndChangeNothing() throws Exception {
+    // given
+    apply("compared", 100);
+    Path file = quotaFile("compared", 50);
+
+    // when
+    UpRunner.Result dry =
+        UpRunner.command("quota", "apply", file.toString(), "--dry-run", "--data", data.toString());
+
+    // then
+    assertThat(dry.out())
+        .contains("compared: would update")
+        .contains("limits.requests_per_minute: 100 -> 50")
+        .contains("0 open leases");
+    assertThat(json("quota", "get", "compared").path("limits").path("requests_per_minute").asInt())
+        .isEqualTo(100);
+  }
+
+  @Test
+  void shouldListDeadLettersAndSendEachAgainOnce() throws Exception {
+    // given
+    byte[] garbage = "no Avro at all".getBytes(StandardCharsets.UTF_8);
+    sendBytes(TOPICS.requests(), "garbage", garbage);
+    await().atMost(PATIENCE).until(() -> letters("garbage").size() == 1);
+    JsonNode letter = letters("garbage").get(0);
+    String place = letter.path("place").asText();
+
+    // when
+    UpRunner.Result first =
+        UpRunner.command("dead-letters", "redrive", place, "--data", data.toString());
+    UpRunner.Result second =
+        UpRunner.command("dead-letters", "redrive", place, "--data", data.toString());
+
+    // then
+    assertThat(letter.path("reason").asText()).isEqualTo("MAGIC_BYTE");
+    assertThat(letter.path("source").asText()).startsWith(TOPICS.requests() + "/");
+    assertThat(letter.path("bytes").asInt()).isEqualTo(garbage.length);
+    assertThat(first.out()).contains(place + ": sent to " + TOPICS.requests());
+    assertThat(second.out()).contains("passed over").contains("0 sent again");
+    await().atMost(PATIENCE).until(() -> letters("garbage").size() == 2);
+  }
+
+  @Test
+  void shouldRegisterListAndRetireAgents() {
+    UpRunner.command("agent", "add", "temp:1", "--data", data.toString());
+    assertThat(json("agent", "list").path("agents"))
+        .anyMatch(agent -> agent.path("agent").asText().equals("temp:1"));
+
+    UpRunner.command("agent", "retire", "temp:1", "--data", data.toString());
+    assertThat(json("agent", "list").path("agents"))
+        .noneMatch(agent -> agent.path("agent").asText().equals("temp:1"));
+
+    UpRunner.Result unknown =
+        UpRunner.command("agent", "retire", "temp:1", "--data", data.toString());
+    assertThat(unknown.code()).isEqualTo(1);
+    assertThat(unknown.err()).contains("Expected registered agents");
+  }
+
+  private static void apply(String id, int requestsPerMinute) throws Exception {
+    UpRunner.Result result =
+        UpRunner.command(
+            "quota",
+            "apply",
+            quotaFile(id, requestsPerMinute).toString(),
+            "--data",
+            data.toString());
+    assertThat(result.code()).as(result.err()).isZero();
+    awaitState(id, "ACTIVE");
+  }
+
+  private static void awaitState(String id, String state) {
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () ->
+                assertThat(json("status").path("quotas"))
+                    .anyMatch(
+                        q ->
+                            q.path("id").asText().equals(id)
+                                && q.path("state").asText().equals(state)));
+  }
+
+  private static Path quotaFile(String id, int requestsPerMinute) throws Exception {
+    Path file = Files.createTempFile(parent, id, ".yaml");
+    return Files.writeString(
+        file,
+        "quotas:\n  - id: "
+            + id
+            + "\n    limits: {requests_per_minute: "
+            + requestsPerMinute
+            + "}\n");
+  }
+
+  private static List<JsonNode> letters(String key) {
+    List<JsonNode> letters = new ArrayList<>();
+    for (JsonNode letter : json("dead-letters", "list").path("dead_letters")) {
+      if (letter.path("key").asText().equals(key)) {
+        letters.add(letter);
+      }
+    }
+    return letters;
+  }
+
+  private static JsonNode json(String... command) {
+    List<String> args = new ArrayList<>(List.of(command));
+    args.addAll(List.of("--data", data.toString(), "--json", "-"));
+    UpRunner.Result result = UpRunner.command(args.toArray(new String[0]));
+    assertThat(result.code()).as(result.err()).isZero();
+    try {
+      return MAPPER.readTree(result.out());
+    } catch (JsonProcessingException e) {
+      throw new AssertionError(result.out(), e);
+    }
+  }
+
+  private static LeaseRequest request(String id, String agent, String quota) {
+    return LeaseRequest.newBuilder()
+        .setRequestId(id)
+        .setAgentId(agent)
+        .setQuota(quota)
+        .setEstimate(Estimate.newBuilder().setInputTokens(100L).build())
+        .build();
+  }
+
+  private static Settlement settlement(Decision granted) {
+    return Settlement.newBuilder()
+        .setLeaseId(granted.getGranted().getLeaseId())
+        .setRequestId(granted.getRequestId())
+        .setAgentId(granted.getAgentId())
+        .setQuota(granted.getQuota())
+        .setOutcome(Outcome.SUCCEEDED)
+        .setUsage(Usage.newBuilder().setInputTokens(90L).setOutputTokens(10L).build())
+        .build();
+  }
+
+  private static void send(String topic, String key, SpecificRecord value) throws Exception {
+    sendBytes(
+        topic,
+        key,
+        new AvroSerializer<>(new HttpSchemaRegistry(up.registry())).serialize(topic, value));
+  }
+
+  private static void sendBytes(String topic, String key, byte[] value) throws Exception {
+    try (KafkaProducer<String, byte[]> producer =
+        new KafkaProducer<>(
+            Map.of("bootstrap.servers", up.bootstrap()),
+            new StringSerializer(),
+            new ByteArraySerializer())) {
+      producer.send(new ProducerRecord<>(topic, key, value)).get(30, TimeUnit.SECONDS);
+    }
+  }
+
+  /** All decisions that the agent has, once there are as many as that. */
+  private static List<Decision> decisions(String agent, int count) {
+    String topic = TOPICS.reply(agent);
+    List<Decision> decisions = new ArrayList<>();
+    try (KafkaConsumer<byte[], byte[]> consumer =
+            new KafkaConsumer<>(
+                Map.of("bootstrap.servers", up.bootstrap(), "metadata.max.age.ms", 500),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer());
+        AvroDeserializer<Decision> deserializer =
+            new AvroDeserializer<>(new HttpSchemaRegistry(up.registry()), Decision.class)) {
+      TopicPartition partition = new TopicPartition(topic, 0);
+      await().atMost(PATIENCE).until(() -> consumer.listTopics().containsKey(topic));
+      consumer.assign(List.of(partition));
+      consumer.seekToBeginning(List.of(partition));
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () -> {
+                for (ConsumerRecord<byte[], byte[]> record :
+                    consumer.poll(Duration.ofMillis(100))) {
+                  decisions.add(deserializer.deserialize(topic, record.value()));
+                }
+                return decisions.size() >= count;
+              });
+    }
+    return decisions;
+  }
+}
