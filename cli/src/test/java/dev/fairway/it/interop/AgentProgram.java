@@ -135,6 +135,14 @@ enum AgentProgram {
       return this;
     }
 
+    /** Takes a request back, without its lease. */
+    Job cancel(String requestId, String quotaId) {
+      ObjectNode settlement = steps.addObject().putObject("settle");
+      settlement.put("request_id", requestId).put("quota", quotaId);
+      settlement.put("outcome", Outcome.CANCELLED.name());
+      return this;
+    }
+
     /** Runs the agent to its end; one entry for each decision waited for. */
     List<Seen> run() {
       JsonNode result = read(AgentProgram.this.run("steps", List.of(), json.toString()));

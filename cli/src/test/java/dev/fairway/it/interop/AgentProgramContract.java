@@ -8,6 +8,7 @@ import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.DecisionRepeated;
 import dev.fairway.schemas.DecisionStatus;
 import dev.fairway.schemas.DuplicateIgnored;
+import dev.fairway.schemas.LeaseCancelled;
 import dev.fairway.schemas.LeaseGranted;
 import dev.fairway.schemas.LeaseQueued;
 import dev.fairway.schemas.LeaseSettled;
@@ -293,6 +294,43 @@ abstract class AgentProgramContract {
     assertThat(pipeline.events(key, LeaseSettled.class, 1))
         .singleElement()
         .satisfies(e -> assertThat(e.getAdjusted().getInputTokens()).isEqualTo(700));
+    assertThat(level(key)).isEqualTo(FULL);
+  }
+
+  @Test
+  void shouldTakeARequestBack() {
+    // given
+    String key = define("cancel");
+    String quota = quotaOf(key);
+
+    // when: one that waits, and one that was granted before the cancellation came
+    List<Seen> seen =
+        program
+            .job(pipeline, name + "-leaver")
+            .ask("r-1", quota, 900)
+            .await("r-1", DecisionStatus.GRANTED)
+            .ask("r-2", quota, 600)
+            .await("r-2", DecisionStatus.QUEUED)
+            .cancel("r-2", quota)
+            .cancel("r-1", quota)
+            .run();
+
+    // then
+    assertThat(pipeline.events(key, LeaseSettled.class, 1))
+        .singleElement()
+        .satisfies(
+            e -> {
+              assertThat(e.getLeaseId()).isEqualTo(seen.get(0).leaseId());
+              assertThat(e.getOutcome()).isEqualTo(Outcome.NOT_SENT);
+              assertThat(e.getAdjusted().getInputTokens()).isEqualTo(900);
+            });
+    assertThat(pipeline.events(key, LeaseCancelled.class, 1))
+        .singleElement()
+        .satisfies(
+            e -> {
+              assertThat(e.getRequestId()).isEqualTo("r-2");
+              assertThat(e.getWasWaiting()).isTrue();
+            });
     assertThat(level(key)).isEqualTo(FULL);
   }
 
