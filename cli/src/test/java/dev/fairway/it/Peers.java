@@ -55,7 +55,8 @@ public final class Peers {
     requireRuns(
         "Debian's packages python3-confluent-kafka and python3-avro",
         List.of(PYTHON, "-c", "import avro, requests, confluent_kafka.avro"));
-    List<String> command = new ArrayList<>(List.of(PYTHON, script.toString()));
+    // -B: no compiled files beside the sources.
+    List<String> command = new ArrayList<>(List.of(PYTHON, "-B", script.toString()));
     command.addAll(arguments);
     return run(command, Path.of("."), input, timeout);
   }
