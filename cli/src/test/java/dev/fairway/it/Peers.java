@@ -51,12 +51,12 @@ public final class Peers {
   }
 
   /** Runs any script in Python with confluent_kafka and avro. */
-  public static Result python(
-      Path script, List<String> arguments, String input, Duration timeout) {
+  public static Result python(Path script, List<String> arguments, String input, Duration timeout) {
     requireRuns(
         "Debian's packages python3-confluent-kafka and python3-avro",
         List.of(PYTHON, "-c", "import avro, requests, confluent_kafka.avro"));
-    List<String> command = new ArrayList<>(List.of(PYTHON, script.toString()));
+    // -B: no compiled files beside the sources.
+    List<String> command = new ArrayList<>(List.of(PYTHON, "-B", script.toString()));
     command.addAll(arguments);
     return run(command, Path.of("."), input, timeout);
   }

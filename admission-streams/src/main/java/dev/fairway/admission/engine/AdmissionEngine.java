@@ -40,8 +40,14 @@ public final class AdmissionEngine {
   /** Written into every journal record; raised whenever a decision can differ. */
   public static final String VERSION = "1";
 
-  /** Most keys of one engine; commands for one more are refused. */
+  /** Most keys of one engine; a definition of one more is refused. */
   public static final int MAX_KEYS = 100_000;
+
+  /**
+   * Beyond so many keys only a definition makes a new one: requests for keys that nobody defined
+   * must not take the room of keys that somebody will.
+   */
+  static final int MAX_KEYS_WITHOUT_DEFINITION = MAX_KEYS / 2;
 
   /** Most quotas of one key; a definition of one more is refused. */
   public static final int MAX_QUOTAS_PER_KEY = 1_000;
@@ -82,9 +88,14 @@ public final class AdmissionEngine {
   }
 
   private void check(String key, Command command) {
-    if (!keys.containsKey(key) && keys.size() >= MAX_KEYS) {
+    int most = command instanceof DefineQuota ? MAX_KEYS : MAX_KEYS_WITHOUT_DEFINITION;
+    if (keys.size() >= most && !keys.containsKey(key)) {
       throw new InvalidCommandException(
-          "Expected at most " + MAX_KEYS + " keys in a partition, and '" + key + "' is one more");
+          "Expected at most "
+              + most
+              + " keys in a partition, and "
+              + Grammar.quoted(key)
+              + " is one more; define a quota of it, or use more partitions");
     }
     if (command instanceof DefineQuota c) {
       checkDefinition(key, c.definition());

@@ -52,7 +52,9 @@ final class EmbeddedPipeline implements AdmissionSide {
   private final Path data;
   private final UpProcess process;
   private final Map<String, Admission> admissions = new ConcurrentHashMap<>();
+  private final Thread stopHook = new Thread(this::stop, "demo-stop");
   private Pipeline pipeline;
+  private boolean stopped;
 
   private EmbeddedPipeline(FleetLimits limits, Path data, UpProcess process) {
     this.limits = limits;
@@ -67,6 +69,8 @@ final class EmbeddedPipeline implements AdmissionSide {
     UpProcess process =
         new UpProcess(new UpSettings(data, null, null, null, new Topics(), 0, 0, 0), progress);
     EmbeddedPipeline side = new EmbeddedPipeline(limits, data, process);
+    // Ctrl-C must not leave a broker's folder behind.
+    Runtime.getRuntime().addShutdownHook(side.stopHook);
     try {
       process.start();
       Addresses addresses = process.addresses();
@@ -185,6 +189,19 @@ final class EmbeddedPipeline implements AdmissionSide {
 
   @Override
   public void close() {
+    stop();
+    try {
+      Runtime.getRuntime().removeShutdownHook(stopHook);
+    } catch (IllegalStateException e) {
+      LOG.debug("The process ends; its hook stops the pipeline", e);
+    }
+  }
+
+  private synchronized void stop() {
+    if (stopped) {
+      return;
+    }
+    stopped = true;
     admissions.values().forEach(Admission::close);
     if (pipeline != null) {
       pipeline.close();

@@ -15,13 +15,13 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 
-/** The agents in other languages under {@code src/test/resources/interop}, as programs to run. */
+/** The agents in other languages under {@code examples}, as programs to run. */
 enum AgentProgram {
   CONFLUENT_PYTHON {
     @Override
     Peers.Result run(String script, List<String> arguments, String input) {
       return Peers.python(
-          SOURCES.resolve("confluent-python").resolve(script.replace('-', '_') + ".py"),
+          SOURCES.resolve("python").resolve(script.replace('-', '_') + ".py"),
           arguments,
           input,
           TIMEOUT);
@@ -37,7 +37,7 @@ enum AgentProgram {
 
   static final ObjectMapper JSON = new ObjectMapper();
 
-  private static final Path SOURCES = Path.of("src/test/resources/interop");
+  private static final Path SOURCES = Path.of("../examples");
   private static final String SCHEMAS = Path.of("../docs/schemas").toAbsolutePath().toString();
   private static final Duration TIMEOUT = Duration.ofSeconds(120);
 
@@ -132,6 +132,14 @@ enum AgentProgram {
       if (inputTokens != null) {
         settlement.putObject("usage").put("input_tokens", inputTokens).put("output_tokens", 10);
       }
+      return this;
+    }
+
+    /** Takes a request back, without its lease. */
+    Job cancel(String requestId, String quotaId) {
+      ObjectNode settlement = steps.addObject().putObject("settle");
+      settlement.put("request_id", requestId).put("quota", quotaId);
+      settlement.put("outcome", Outcome.CANCELLED.name());
       return this;
     }
 

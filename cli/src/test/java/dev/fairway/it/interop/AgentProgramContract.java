@@ -8,6 +8,7 @@ import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.DecisionRepeated;
 import dev.fairway.schemas.DecisionStatus;
 import dev.fairway.schemas.DuplicateIgnored;
+import dev.fairway.schemas.LeaseCancelled;
 import dev.fairway.schemas.LeaseGranted;
 import dev.fairway.schemas.LeaseQueued;
 import dev.fairway.schemas.LeaseSettled;
@@ -79,8 +80,7 @@ abstract class AgentProgramContract {
     assertThat(level(key)).isBetween(FULL - 280, FULL - 1);
 
     // and: both records were in the right partition at once
-    for (String topic :
-        List.of(pipeline.topics().requests(), pipeline.topics().settlements())) {
+    for (String topic : List.of(pipeline.topics().requests(), pipeline.topics().settlements())) {
       assertThat(pipeline.records(topic, key))
           .as(topic)
           .singleElement()
@@ -298,6 +298,43 @@ abstract class AgentProgramContract {
   }
 
   @Test
+  void shouldTakeARequestBack() {
+    // given
+    String key = define("cancel");
+    String quota = quotaOf(key);
+
+    // when: one that waits, and one that was granted before the cancellation came
+    List<Seen> seen =
+        program
+            .job(pipeline, name + "-leaver")
+            .ask("r-1", quota, 900)
+            .await("r-1", DecisionStatus.GRANTED)
+            .ask("r-2", quota, 600)
+            .await("r-2", DecisionStatus.QUEUED)
+            .cancel("r-2", quota)
+            .cancel("r-1", quota)
+            .run();
+
+    // then
+    assertThat(pipeline.events(key, LeaseSettled.class, 1))
+        .singleElement()
+        .satisfies(
+            e -> {
+              assertThat(e.getLeaseId()).isEqualTo(seen.get(0).leaseId());
+              assertThat(e.getOutcome()).isEqualTo(Outcome.NOT_SENT);
+              assertThat(e.getAdjusted().getInputTokens()).isEqualTo(900);
+            });
+    assertThat(pipeline.events(key, LeaseCancelled.class, 1))
+        .singleElement()
+        .satisfies(
+            e -> {
+              assertThat(e.getRequestId()).isEqualTo("r-2");
+              assertThat(e.getWasWaiting()).isTrue();
+            });
+    assertThat(level(key)).isEqualTo(FULL);
+  }
+
+  @Test
   void shouldBeAnsweredAlthoughItsPartitionerIsWrong() {
     // given
     pipeline.define(quotaOf(strayKey));
@@ -322,8 +359,7 @@ abstract class AgentProgramContract {
 
     // and: only the owner decided
     assertThat(pipeline.records(pipeline.topics().journal(), strayKey))
-        .allSatisfy(
-            record -> assertThat(record.partition()).isEqualTo(pipeline.home(strayKey)));
+        .allSatisfy(record -> assertThat(record.partition()).isEqualTo(pipeline.home(strayKey)));
   }
 
   private void assertForwarded(String topic) {

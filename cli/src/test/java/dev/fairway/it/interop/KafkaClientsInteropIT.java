@@ -49,19 +49,26 @@ class KafkaClientsInteropIT {
     return new KafkaProducer<>(
         settings(
             Map.of(
-                "key.serializer", StringSerializer.class.getName(),
-                "value.serializer", "dev.fairway.schemas.serde.AvroSerializer",
-                "linger.ms", 0)));
+                "key.serializer",
+                StringSerializer.class.getName(),
+                "value.serializer",
+                "dev.fairway.schemas.serde.AvroSerializer",
+                "linger.ms",
+                0)));
   }
 
   private KafkaConsumer<String, Decision> consumer() {
     return new KafkaConsumer<>(
         settings(
             Map.of(
-                "key.deserializer", StringDeserializer.class.getName(),
-                "value.deserializer", "dev.fairway.schemas.serde.AvroDeserializer",
-                "specific.avro.reader", true,
-                "allow.auto.create.topics", false)));
+                "key.deserializer",
+                StringDeserializer.class.getName(),
+                "value.deserializer",
+                "dev.fairway.schemas.serde.AvroDeserializer",
+                "specific.avro.reader",
+                true,
+                "allow.auto.create.topics",
+                false)));
   }
 
   @Test

@@ -12,7 +12,6 @@ import dev.fairway.admission.engine.Event.QuotaHeld;
 import dev.fairway.admission.engine.Event.SettlementIgnored;
 import dev.fairway.admission.engine.Event.UnleasedCharged;
 import dev.fairway.admission.engine.InvalidCommandException;
-import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
@@ -125,9 +124,9 @@ public final class SettlementHandler {
     boolean inputKnown = lease.inputKnown();
     if (!inputKnown && usage != null && usage.inputTokens() != null) {
       inputKnown = true;
-      long input = countedInput(quota.policy(), usage);
+      long input = ActualUse.countedInput(quota.policy(), usage);
       Amounts actual = Charges.of(quota.policy(), input, Charges.outputEstimate(lease.request()));
-      adjusted = adjustment(quota, lease, actual);
+      adjusted = ActualUse.adjustment(quota, lease, actual);
     }
     tx.emit(
         new LeaseRenewed(
@@ -146,7 +145,7 @@ public final class SettlementHandler {
   // ---- a lease ends
 
   private void settle(QuotaState quota, Lease lease, boolean late) {
-    Amounts actual = actual(quota.policy(), lease);
+    Amounts actual = ActualUse.actual(quota.policy(), lease, settlement);
     Kind kind = SettlementRules.kind(settlement);
     tx.emit(
         new LeaseSettled(
@@ -156,8 +155,8 @@ public final class SettlementHandler {
             lease.leaseId(),
             settlement.outcome(),
             actual,
-            adjustment(quota, lease, actual),
-            tagShift(quota.policy(), lease, actual),
+            ActualUse.adjustment(quota, lease, actual),
+            ActualUse.tagShift(quota.policy(), lease, settlement, actual),
             late,
             SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs())));
     if (settlement.outcome() == Outcome.RATE_LIMITED && kind == Kind.RATE_LIMITED) {
@@ -170,109 +169,6 @@ public final class SettlementHandler {
     }
     Drain.run(tx, quota);
     tellRequeued(quota, lease);
-  }
-
-  /** What counts against the quota, as far as it is known; what is not known stays as charged. */
-  private Amounts actual(QuotaPolicy policy, Lease lease) {
-    Outcome outcome = settlement.outcome();
-    if (outcome == Outcome.NOT_SENT) {
-      return zero(lease.charged());
-    }
-    if (outcome == Outcome.RATE_LIMITED) {
-      Amounts none = zero(lease.charged());
-      return policy.accounting().refusalCostsRequest() && none.has(Dimension.REQUESTS)
-          ? none.with(Dimension.REQUESTS, lease.charged().get(Dimension.REQUESTS))
-          : none;
-    }
-    Usage usage = settlement.usage();
-    boolean refused = outcome == Outcome.OVERLOADED;
-    long outputHeld = Charges.outputEstimate(lease.request());
-    long inputHeld = inputHeld(policy, lease, outputHeld);
-    long input = refused && !lease.inputKnown() ? 0 : inputHeld;
-    long output = refused ? 0 : outputHeld;
-    if (usage != null && usage.inputTokens() != null) {
-      input = countedInput(policy, usage);
-    }
-    if (usage != null && usage.outputTokens() != null) {
-      output = usage.outputTokens();
-    }
-    return only(lease.charged(), Charges.of(policy, input, output));
-  }
-
-  private static long inputHeld(QuotaPolicy policy, Lease lease, long outputHeld) {
-    if (lease.charged().has(Dimension.INPUT_TOKENS)) {
-      return lease.charged().get(Dimension.INPUT_TOKENS);
-    }
-    if (lease.charged().has(Dimension.TOKENS)) {
-      return lease.charged().get(Dimension.TOKENS) - outputHeld;
-    }
-    return Charges.inputEstimate(lease.request(), policy, lease.coldCache());
-  }
-
-  private static long countedInput(QuotaPolicy policy, Usage usage) {
-    return policy
-        .accounting()
-        .countedInput(
-            usage.inputTokens(), orZero(usage.cacheReadTokens()), orZero(usage.cacheWriteTokens()));
-  }
-
-  private static long orZero(Long tokens) {
-    return tokens == null ? 0 : tokens;
-  }
-
-  private static Amounts zero(Amounts like) {
-    Amounts zero = Amounts.NONE;
-    for (Dimension d : Dimension.values()) {
-      zero = like.has(d) ? zero.with(d, 0) : zero;
-    }
-    return zero;
-  }
-
-  /** Only what the lease was charged for: a dimension limited since then owes it nothing. */
-  private static Amounts only(Amounts charged, Amounts actual) {
-    Amounts kept = Amounts.NONE;
-    for (Dimension d : Dimension.values()) {
-      if (charged.has(d)) {
-        kept = kept.with(d, actual.has(d) ? actual.get(d) : charged.get(d));
-      }
-    }
-    return kept;
-  }
-
-  /**
-   * What moves the buckets: charged less actual, positive for a refund. Nothing where the
-   * provider's own number, that the balance follows, has the call in it already. A slot is freed,
-   * not refunded.
-   */
-  private static Amounts adjustment(QuotaState quota, Lease lease, Amounts actual) {
-    Amounts adjustment = Amounts.NONE;
-    for (Dimension d : Dimension.values()) {
-      if (d.refills() && lease.charged().has(d) && actual.has(d)) {
-        long difference = Amounts.saturatedSubtract(lease.charged().get(d), actual.get(d));
-        adjustment = adjustment.with(d, quota.absorbed(d, lease) ? 0 : difference);
-      }
-    }
-    return adjustment;
-  }
-
-  /** Under-estimating must not pay: the flow's tag follows what the call really cost. */
-  private long tagShift(QuotaPolicy policy, Lease lease, Amounts actual) {
-    boolean notUsed =
-        settlement.outcome() == Outcome.NOT_SENT || settlement.outcome() == Outcome.RATE_LIMITED;
-    long cost = notUsed ? 0 : actualCost(policy, lease, actual);
-    return Tags.length(cost, lease.weightMilli()) - Tags.length(lease.cost(), lease.weightMilli());
-  }
-
-  private long actualCost(QuotaPolicy policy, Lease lease, Amounts actual) {
-    Usage usage = settlement.usage();
-    if (usage == null || usage.inputTokens() == null) {
-      return lease.cost();
-    }
-    long output =
-        usage.outputTokens() != null
-            ? usage.outputTokens()
-            : Charges.outputEstimate(lease.request());
-    return Charges.cost(policy, actual, countedInput(policy, usage), output);
   }
 
   // ---- what the provider said
@@ -429,8 +325,10 @@ public final class SettlementHandler {
       Usage usage = settlement.usage();
       boolean inputKnown = usage != null && usage.inputTokens() != null;
       long input =
-          inputKnown ? countedInput(quota.policy(), usage) : quota.policy().defaultEstimate();
-      long output = usage == null ? 0 : orZero(usage.outputTokens());
+          inputKnown
+              ? ActualUse.countedInput(quota.policy(), usage)
+              : quota.policy().defaultEstimate();
+      long output = usage == null ? 0 : ActualUse.orZero(usage.outputTokens());
       Amounts charge = Charges.of(quota.policy(), input, output);
       tx.emit(
           new UnleasedCharged(

@@ -23,6 +23,7 @@ class Agent {
     return agent
   }
 
+  #reading = null
   #newest = new Map()
   #unread = []
   #wake = () => {}
@@ -47,17 +48,26 @@ class Agent {
 
   async #start({ schemas }) {
     await Promise.all([this.admin.connect(), this.producer.connect(), this.consumer.connect()])
-    this.requestSchema = await this.#register(this.requests, path.join(schemas, 'LeaseRequest.avsc'))
-    this.settlementSchema = await this.#register(this.settlements, path.join(schemas, 'Settlement.avsc'))
-    this.reading = (await this.#exists()) ? await this.#readFromEnd() : null
+    this.requestSchema = await this.#schemaId(this.requests, path.join(schemas, 'LeaseRequest.avsc'))
+    this.settlementSchema = await this.#schemaId(this.settlements, path.join(schemas, 'Settlement.avsc'))
+    if (await this.#exists()) {
+      this.#reading = this.#readFromEnd()
+      await this.#reading
+    }
   }
 
-  async #register(topic, file) {
-    const { id } = await this.registry.register(
-      { type: SchemaType.AVRO, schema: fs.readFileSync(file, 'utf8') },
-      { subject: `${topic}-value`, compatibility: COMPATIBILITY.BACKWARD_TRANSITIVE },
-    )
-    return id
+  // What the subject has is good for writing, whoever registered it. To register would also compare the subject's
+  // compatibility level, and Apicurio says NONE of every subject without a level of its own.
+  async #schemaId(topic, file) {
+    const subject = `${topic}-value`
+    try {
+      return await this.registry.getLatestSchemaId(subject)
+    } catch {
+      const schema = { type: SchemaType.AVRO, schema: fs.readFileSync(file, 'utf8') }
+      const compatibility = COMPATIBILITY.BACKWARD_TRANSITIVE
+      const { id } = await this.registry.register(schema, { subject, compatibility })
+      return id
+    }
   }
 
   async #exists() {
@@ -70,28 +80,29 @@ class Agent {
     await this.consumer.subscribe({ topic: this.replies, fromBeginning: true })
     await this.consumer.run({ eachMessage: (read) => this.#take(read.message) })
     this.consumer.seek({ topic: this.replies, partition: 0, offset: high })
-    return true
   }
 
-  // kafkajs cannot subscribe to a topic that does not exist. This one is created on the agent's first request, and
-  // read from its beginning: everything in it is new.
+  // The topic is created on the agent's first request, and read from its beginning: everything in it is new.
   async #readNewTopic() {
     const until = Date.now() + TOPIC_MS
     while (!(await this.#exists())) {
       if (Date.now() > until) {
-        throw new Error(`Expected ${this.replies} within ${TOPIC_MS} ms of the first request; is Fairway up?`)
+        throw new Error(`Expected ${this.replies} within ${TOPIC_MS} ms of the first request; is Fairway up, and the agent registered?`)
       }
       await sleep(100)
     }
     await this.consumer.subscribe({ topic: this.replies, fromBeginning: true })
     await this.consumer.run({ eachMessage: (read) => this.#take(read.message) })
-    return true
   }
 
   // Sends a request, and waits for the broker, not for the decision.
   async ask(request, headers = {}) {
     await this.#send(this.requests, this.requestSchema, { ...request, agent_id: this.agentId }, headers)
-    this.reading ??= await this.#readNewTopic()
+    this.#reading ??= this.#readNewTopic().catch((error) => {
+      this.#reading = null
+      throw error
+    })
+    await this.#reading
   }
 
   // Says what a call used, and waits for the broker.
@@ -172,7 +183,7 @@ class Agent {
 
   async close() {
     await Promise.all([this.producer.disconnect(), this.consumer.disconnect()])
-    if (this.reading) {
+    if (this.#reading) {
       await this.admin.deleteGroups([this.groupId])
     }
     await this.admin.disconnect()

@@ -8,6 +8,7 @@ from confluent_kafka import avro
 from confluent_kafka.avro import CachedSchemaRegistryClient, MessageSerializer
 
 ANSWER_S = 2  # a request without an answer is sent again after this, then after twice as long, and so on
+PASSING_ERRORS = (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError.UNKNOWN_TOPIC_OR_PART)
 REMEMBERED_MAX = 10_000  # requests of which the newest decision is remembered
 
 
@@ -73,21 +74,20 @@ class Agent:
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
                 "allow.auto.create.topics": False,
-                # How soon a topic is seen that does not exist yet.
-                "topic.metadata.refresh.interval.ms": 1000,
-                "fetch.error.backoff.ms": 100,
             }
         )
-        # Both are settled before the first request is sent, so no decision falls into a gap.
-        self._consumer.assign([TopicPartition(self._replies, 0, self._start())])
+        self._reading = False
+        if self._exists():
+            # The end as a number, before the first request is sent: no decision falls into a gap.
+            partition = TopicPartition(self._replies, 0)
+            self._read_from(self._consumer.get_watermark_offsets(partition, timeout=30)[1])
 
-    def _start(self):
-        """The end of the reply topic as a number; its beginning if it does not exist: all that comes is new."""
-        topics = self._consumer.list_topics(timeout=30).topics
-        if self._replies not in topics:
-            return OFFSET_BEGINNING
-        _, end = self._consumer.get_watermark_offsets(TopicPartition(self._replies, 0), timeout=30)
-        return end
+    def _exists(self):
+        return self._replies in self._consumer.list_topics(timeout=30).topics
+
+    def _read_from(self, offset):
+        self._consumer.assign([TopicPartition(self._replies, 0, offset)])
+        self._reading = True
 
     def ask(self, request, headers=None):
         """Sends a request, and waits for the broker, not for the decision."""
@@ -102,13 +102,20 @@ class Agent:
     def decision(self, timeout_s):
         """The next decision as (record, headers), or None if none came in time."""
         until = time.monotonic() + timeout_s
+        while not self._reading:
+            # The topic is created on the agent's first request; everything in it is new.
+            if self._exists():
+                self._read_from(OFFSET_BEGINNING)
+            elif time.monotonic() > until:
+                return None
+            else:
+                time.sleep(0.1)
         while True:
             message = self._consumer.poll(max(0.0, until - time.monotonic()))
             if message is None:
                 return None
             if message.error():
-                # The topic does not exist before the first request of an agent.
-                if message.error().code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                if message.error().code() not in PASSING_ERRORS:
                     raise RuntimeError(message.error().str())
                 continue
             decision = self._serializer.decode_message(message.value())

@@ -1,0 +1,121 @@
+package dev.fairway.admission.engine.lease;
+
+import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.Settlement;
+import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.Settlement.Usage;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.queue.Tags;
+import dev.fairway.admission.engine.state.Lease;
+import dev.fairway.admission.engine.state.QuotaState;
+
+/** What a call really used, and what that moves: buckets and the flow's tag. Pure arithmetic. */
+final class ActualUse {
+
+  private ActualUse() {}
+
+  /** What counts against the quota, as far as it is known; what is not known stays as charged. */
+  static Amounts actual(QuotaPolicy policy, Lease lease, Settlement settlement) {
+    Outcome outcome = settlement.outcome();
+    if (outcome == Outcome.NOT_SENT) {
+      return zero(lease.charged());
+    }
+    if (outcome == Outcome.RATE_LIMITED) {
+      Amounts none = zero(lease.charged());
+      return policy.accounting().refusalCostsRequest() && none.has(Dimension.REQUESTS)
+          ? none.with(Dimension.REQUESTS, lease.charged().get(Dimension.REQUESTS))
+          : none;
+    }
+    Usage usage = settlement.usage();
+    boolean refused = outcome == Outcome.OVERLOADED;
+    long outputHeld = Charges.outputEstimate(lease.request());
+    long inputHeld = inputHeld(policy, lease, outputHeld);
+    long input = refused && !lease.inputKnown() ? 0 : inputHeld;
+    long output = refused ? 0 : outputHeld;
+    if (usage != null && usage.inputTokens() != null) {
+      input = countedInput(policy, usage);
+    }
+    if (usage != null && usage.outputTokens() != null) {
+      output = usage.outputTokens();
+    }
+    return only(lease.charged(), Charges.of(policy, input, output));
+  }
+
+  private static long inputHeld(QuotaPolicy policy, Lease lease, long outputHeld) {
+    if (lease.charged().has(Dimension.INPUT_TOKENS)) {
+      return lease.charged().get(Dimension.INPUT_TOKENS);
+    }
+    if (lease.charged().has(Dimension.TOKENS)) {
+      return lease.charged().get(Dimension.TOKENS) - outputHeld;
+    }
+    return Charges.inputEstimate(lease.request(), policy, lease.coldCache());
+  }
+
+  static long countedInput(QuotaPolicy policy, Usage usage) {
+    return policy
+        .accounting()
+        .countedInput(
+            usage.inputTokens(), orZero(usage.cacheReadTokens()), orZero(usage.cacheWriteTokens()));
+  }
+
+  static long orZero(Long tokens) {
+    return tokens == null ? 0 : tokens;
+  }
+
+  private static Amounts zero(Amounts like) {
+    Amounts zero = Amounts.NONE;
+    for (Dimension d : Dimension.values()) {
+      zero = like.has(d) ? zero.with(d, 0) : zero;
+    }
+    return zero;
+  }
+
+  /** Only what the lease was charged for: a dimension limited since then owes it nothing. */
+  private static Amounts only(Amounts charged, Amounts actual) {
+    Amounts kept = Amounts.NONE;
+    for (Dimension d : Dimension.values()) {
+      if (charged.has(d)) {
+        kept = kept.with(d, actual.has(d) ? actual.get(d) : charged.get(d));
+      }
+    }
+    return kept;
+  }
+
+  /**
+   * What moves the buckets: charged less actual, positive for a refund. Nothing where the
+   * provider's own number, that the balance follows, has the call in it already. A slot is freed,
+   * not refunded.
+   */
+  static Amounts adjustment(QuotaState quota, Lease lease, Amounts actual) {
+    Amounts adjustment = Amounts.NONE;
+    for (Dimension d : Dimension.values()) {
+      if (d.refills() && lease.charged().has(d) && actual.has(d)) {
+        long difference = Amounts.saturatedSubtract(lease.charged().get(d), actual.get(d));
+        adjustment = adjustment.with(d, quota.absorbed(d, lease) ? 0 : difference);
+      }
+    }
+    return adjustment;
+  }
+
+  /** Under-estimating must not pay: the flow's tag follows what the call really cost. */
+  static long tagShift(QuotaPolicy policy, Lease lease, Settlement settlement, Amounts actual) {
+    boolean notUsed =
+        settlement.outcome() == Outcome.NOT_SENT || settlement.outcome() == Outcome.RATE_LIMITED;
+    long cost = notUsed ? 0 : actualCost(policy, lease, settlement, actual);
+    return Tags.length(cost, lease.weightMilli()) - Tags.length(lease.cost(), lease.weightMilli());
+  }
+
+  private static long actualCost(
+      QuotaPolicy policy, Lease lease, Settlement settlement, Amounts actual) {
+    Usage usage = settlement.usage();
+    if (usage == null || usage.inputTokens() == null) {
+      return lease.cost();
+    }
+    long output =
+        usage.outputTokens() != null
+            ? usage.outputTokens()
+            : Charges.outputEstimate(lease.request());
+    return Charges.cost(policy, actual, countedInput(policy, usage), output);
+  }
+}
