@@ -116,11 +116,9 @@ final class KillRun implements AutoCloseable {
 
   private void startFleet() {
     HttpClient http = HttpClient.newHttpClient();
-    CrashAgent.Providers providers =
-        new CrashAgent.Providers(uri(open), uri(spent));
+    CrashAgent.Providers providers = new CrashAgent.Providers(uri(open), uri(spent));
     for (int i = 0; i < AGENTS; i++) {
-      CrashAgent agent =
-          new CrashAgent("agent-" + i, up.addresses(), QUOTA_IDS, providers, http);
+      CrashAgent agent = new CrashAgent("agent-" + i, up.addresses(), QUOTA_IDS, providers, http);
       agents.add(agent);
       agent.start(LOOPS, random.split());
     }
@@ -199,7 +197,8 @@ final class KillRun implements AutoCloseable {
         }
       }
       List<Coordinates> replies = new ArrayList<>();
-      for (String topic : dump.topics(Pattern.compile(Pattern.quote(topics.replyPrefix()) + ".*"))) {
+      for (String topic :
+          dump.topics(Pattern.compile(Pattern.quote(topics.replyPrefix()) + ".*"))) {
         dump.read(topic).forEach(record -> replies.add(TopicDump.at(record)));
       }
       List<LedgerEntry> ledger = new ArrayList<>(open.ledger().entries());
@@ -226,11 +225,7 @@ final class KillRun implements AutoCloseable {
               reply.receivedAtMs()));
     }
     return new Agent(
-        agent.id(),
-        wire.sentSoFar(),
-        List.copyOf(wire.acknowledged()),
-        received,
-        agent.uses());
+        agent.id(), wire.sentSoFar(), List.copyOf(wire.acknowledged()), received, agent.uses());
   }
 
   List<CrashAgent> agents() {

@@ -25,10 +25,14 @@ final class TopicDump implements AutoCloseable {
     consumer =
         new KafkaConsumer<>(
             Map.of(
-                "bootstrap.servers", bootstrap,
-                "isolation.level", "read_committed",
-                "enable.auto.commit", false,
-                "auto.offset.reset", "earliest"),
+                "bootstrap.servers",
+                bootstrap,
+                "isolation.level",
+                "read_committed",
+                "enable.auto.commit",
+                false,
+                "auto.offset.reset",
+                "earliest"),
             new ByteArrayDeserializer(),
             new ByteArrayDeserializer());
     values.configure(Map.of(AvroSerdeConfig.SCHEMA_REGISTRY_URL, registryUrl), false);
