@@ -322,6 +322,44 @@ class LeaseLifecycleTest {
   }
 
   @Test
+  void shouldSettleALeaseThatHoldsADimensionWhichIsNoLongerLimited() {
+    // given
+    Amounts both = Amounts.of(Dimension.INPUT_TOKENS, 6000).with(Dimension.OUTPUT_TOKENS, 3000);
+    EngineContext context = EngineContext.with(both, null);
+    String lease = granted(context.ask(EngineContext.request("r1", "a1", 10, 5)));
+    context.submit(
+        new Command.DefineQuota(
+            EngineContext.quota(Amounts.of(Dimension.INPUT_TOKENS, 6000), null),
+            EngineContext.SALT));
+
+    // when
+    List<Event> settled = context.settle(lease, "a1", Outcome.SUCCEEDED, 1L, 0L);
+
+    // then
+    assertThat(only(settled, LeaseSettled.class).adjusted().get(Dimension.INPUT_TOKENS))
+        .isEqualTo(9);
+  }
+
+  @Test
+  void shouldCountTheSlotsOfOpenLeasesWhereConcurrencyIsLimitedAgain() {
+    // given
+    Amounts slots = tokens(6000).with(Dimension.CONCURRENT_REQUESTS, 1);
+    EngineContext context = EngineContext.with(slots, null);
+    String lease = granted(context.ask("r1", "a1", 10));
+    context.submit(
+        new Command.DefineQuota(EngineContext.quota(tokens(6000), null), EngineContext.SALT));
+
+    // when
+    context.submit(new Command.DefineQuota(EngineContext.quota(slots, null), EngineContext.SALT));
+    long whileOpen = context.level(Dimension.CONCURRENT_REQUESTS);
+    context.settle(lease, "a1", Outcome.SUCCEEDED, 10L, 0L);
+
+    // then
+    assertThat(whileOpen).isZero();
+    assertThat(context.level(Dimension.CONCURRENT_REQUESTS)).isEqualTo(1);
+  }
+
+  @Test
   void shouldChangeNothingWhereTheSameDefinitionComesAgain() {
     // given
     QuotaDefinition definition = EngineContext.quota(tokens(600), tokens(500));

@@ -68,19 +68,15 @@ final class LedgerBucket {
     level = level.subtract(parts(tokens));
   }
 
-  /**
-   * A positive amount comes back, whole tokens at most up to the cap; a negative one is charged.
-   * The fraction that the refill carries is no part of a refund, and stays.
-   */
+  /** A positive amount comes back, at most up to the cap; a negative one is charged. */
   void adjust(long tokens, int marginBp) {
     if (tokens < 0) {
       charge(-tokens);
       return;
     }
-    BigInteger fraction = level.subtract(parts(tokens()));
-    BigInteger top = parts(Math.max(tokens(), cap(marginBp))).add(fraction);
+    BigInteger top = parts(Math.max(tokens(), cap(marginBp)));
     BigInteger full = level.add(parts(tokens));
-    if (full.compareTo(top) > 0) {
+    if (full.compareTo(top) >= 0) {
       clip(full.subtract(top));
       full = top;
     }
@@ -92,10 +88,10 @@ final class LedgerBucket {
     level = level.add(parts(slots));
   }
 
-  /** Whole tokens above the cap are lost, and with them the fraction. */
+  /** What is above the cap is lost. */
   void clipToCap(int marginBp) {
     BigInteger cap = parts(cap(marginBp));
-    if (refills && tokens() > cap(marginBp)) {
+    if (refills && tokens() >= cap(marginBp)) {
       clip(level.subtract(cap));
       level = cap;
     }

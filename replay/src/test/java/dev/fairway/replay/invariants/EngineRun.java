@@ -336,10 +336,8 @@ final class EngineRun {
   private static QuotaDefinition withOtherLimits(QuotaDefinition d) {
     Amounts limits =
         d.id().equals("k/a")
-            ? Amounts.of(Dimension.REQUESTS, 200)
-                .with(Dimension.INPUT_TOKENS, 9001)
-                .with(Dimension.OUTPUT_TOKENS, 2500)
-            : Amounts.of(Dimension.TOKENS, 2000).with(Dimension.CONCURRENT_REQUESTS, 2);
+            ? Amounts.of(Dimension.REQUESTS, 200).with(Dimension.INPUT_TOKENS, 9001)
+            : Amounts.of(Dimension.TOKENS, 2000);
     return new QuotaDefinition(
         d.id(),
         d.provider(),

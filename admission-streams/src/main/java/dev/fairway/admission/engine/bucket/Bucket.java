@@ -37,11 +37,12 @@ public record Bucket(long balance, long remainder, long clipped) {
     return new Bucket(Amounts.saturatedSubtract(balance, amount), remainder, clipped);
   }
 
-  /** After a refund, which never lifts the balance above the cap. */
+  /** After a refund, which never lifts the balance above the cap; at the cap nothing is carried. */
   public Bucket refund(long amount, long cap) {
     long level = Amounts.saturatedAdd(balance, amount);
     long kept = Math.max(balance, Math.min(level, cap));
-    return new Bucket(kept, remainder, Amounts.saturatedAdd(clipped, level - kept));
+    long carried = kept >= cap ? 0 : remainder;
+    return new Bucket(kept, carried, Amounts.saturatedAdd(clipped, level - kept));
   }
 
   /** After an adjustment: a refund where positive, a charge where negative. */
@@ -56,6 +57,6 @@ public record Bucket(long balance, long remainder, long clipped) {
 
   /** Clipped to a cap that came down. */
   public Bucket clipTo(long cap) {
-    return balance <= cap ? this : new Bucket(cap, 0, clipped + (balance - cap));
+    return balance < cap ? this : new Bucket(cap, 0, clipped + (balance - cap));
   }
 }

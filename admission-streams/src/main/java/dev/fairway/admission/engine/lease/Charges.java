@@ -78,7 +78,7 @@ public final class Charges {
     long cost = 1;
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
-      if (d.refills() && charge.has(d)) {
+      if (d.refills() && charge.has(d) && policy.limits().has(d)) {
         long share =
             FixedPoint.mulDiv(Math.max(0, charge.get(d)), limitOfReference, policy.limits().get(d));
         cost = Math.max(cost, share);

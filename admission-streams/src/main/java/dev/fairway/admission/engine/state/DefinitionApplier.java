@@ -78,10 +78,15 @@ final class DefinitionApplier {
   private static Bucket changed(
       QuotaState quota, QuotaPolicy before, Dimension d, Bucket bucket, boolean levelGiven) {
     if (!quota.limits(d)) {
+      quota.absorbedBeforeMs[d.ordinal()] = null;
       return null;
     }
-    if (bucket == null || (levelGiven && quota.definition.level().has(d))) {
+    if (levelGiven && quota.definition.level().has(d)) {
       return Bucket.at(levelOrFull(quota, d));
+    }
+    if (bucket == null) {
+      // Limited anew: open leases may still hold some of it from when it was limited before.
+      return Bucket.at(levelOrFull(quota, d)).charge(quota.reserved.get(d));
     }
     if (!d.refills()) {
       return bucket.charge(before.limits().get(d) - quota.limit(d));

@@ -81,16 +81,12 @@ final class SeedBuckets {
     levels.put(d, levels.get(d).minus(Rational.of(tokens)));
   }
 
-  /**
-   * A refund stops at the cap; what is negative is charged, into debt if need be. The fraction that
-   * the refill carries is no part of a refund, and stays.
-   */
+  /** A refund stops at the cap; what is negative is charged, into debt if need be. */
   void adjust(String d, long tokens) {
     Rational level = levels.get(d);
     Rational moved = level.plus(Rational.of(tokens));
-    Rational fraction = level.minus(Rational.of(level.floor()));
-    Rational top = Rational.of(level.floor()).max(cap(d)).plus(fraction);
-    levels.put(d, tokens > 0 ? moved.min(top) : moved);
+    Rational top = Rational.of(level.floor()).max(cap(d));
+    levels.put(d, tokens >= 0 ? moved.min(top) : moved);
   }
 
   void margin(Rational newMargin) {
@@ -125,10 +121,10 @@ final class SeedBuckets {
     return missing.compareTo(Rational.ZERO) <= 0 ? 0 : missing.over(ratePerMs(d)).ceiling();
   }
 
-  /** Whole tokens above the cap are lost, and with them the fraction. */
+  /** What is above the cap is lost. */
   private void clip() {
     for (String d : levels.keySet()) {
-      if (refills(d) && Rational.of(levels.get(d).floor()).compareTo(cap(d)) > 0) {
+      if (refills(d) && Rational.of(levels.get(d).floor()).compareTo(cap(d)) >= 0) {
         levels.put(d, cap(d));
       }
     }
