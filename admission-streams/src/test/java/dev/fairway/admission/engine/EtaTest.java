@@ -20,12 +20,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class EtaTest {
-  private static final long START_MS = 1_000_000;
+public class EtaTest {
+  public static final long START_MS = 1_000_000;
   private static final long DAY_MS = 86_400_000;
   private static final String[] ROLES = {"planner", "reviewer", "worker", "unknown"};
 
@@ -53,23 +52,11 @@ class EtaTest {
                 .isBetween(0.9 * granted.get(id) - 5, 1.1 * granted.get(id) + 5));
   }
 
-  @Test
-  void shouldChangeAsManyRowsPerCommandAtTenThousandQueuedAsAtTen() {
-    // given
-    AdmissionEngine small = engineWithFullQueue(10, new Random(7));
-    AdmissionEngine large = engineWithFullQueue(10_000, new Random(7));
-    LeaseRequest next = request("next", "agent-next", "worker", 100, 10);
-
-    // when
-    Handled inSmall = small.handle(KEY, new Command.RequestLease(next, START_MS), START_MS);
-    Handled inLarge = large.handle(KEY, new Command.RequestLease(next, START_MS), START_MS);
-
-    // then
-    assertThat(inLarge.changedRows().keySet()).isEqualTo(inSmall.changedRows().keySet());
-    assertThat(inLarge.events()).hasSameSizeAs(inSmall.events());
-  }
-
-  private static AdmissionEngine engineWithFullQueue(int requests, Random random) {
+  /**
+   * An engine whose input bucket is empty, with that many requests of mixed size and weight in
+   * line.
+   */
+  public static AdmissionEngine engineWithFullQueue(int requests, Random random) {
     Amounts limits =
         Amounts.of(Dimension.INPUT_TOKENS, 450_000)
             .with(Dimension.OUTPUT_TOKENS, 90_000)
@@ -114,7 +101,7 @@ class EtaTest {
     return engine;
   }
 
-  private static LeaseRequest request(String id, String agent, String role, long in, long out) {
+  public static LeaseRequest request(String id, String agent, String role, long in, long out) {
     return new LeaseRequest(
         id,
         agent,
