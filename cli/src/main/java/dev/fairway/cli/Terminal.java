@@ -22,8 +22,8 @@ final class Terminal {
   }
 
   /**
-   * Whether standard error is a terminal, whatever becomes of standard output. The JDK cannot tell, so
-   * the shell is asked; where there is none, nobody looks on.
+   * Whether standard error is a terminal, whatever becomes of standard output. The JDK cannot tell,
+   * so the shell is asked; where there is none, nobody looks on.
    */
   static boolean isStandardError() {
     try {

@@ -70,8 +70,7 @@ final class CrashAgent {
   private final Queue<Throwable> troubles = new ConcurrentLinkedQueue<>();
   private final List<Thread> loops = new ArrayList<>();
 
-  CrashAgent(
-      String id, Addresses up, List<String> quotas, Providers providers, HttpClient http) {
+  CrashAgent(String id, Addresses up, List<String> quotas, Providers providers, HttpClient http) {
     this.id = id;
     this.quotas = quotas;
     this.providers = providers;

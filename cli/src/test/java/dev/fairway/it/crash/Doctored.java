@@ -127,8 +127,7 @@ enum Doctored {
   DEAD_LETTERED(
       Kind.DEAD_LETTER,
       e ->
-          new Evidence(
-              e.journal(), e.inputs(), 1, e.replies(), e.agents(), e.ledger(), e.lives())),
+          new Evidence(e.journal(), e.inputs(), 1, e.replies(), e.agents(), e.ledger(), e.lives())),
   GRANT_NOT_RECEIVED(
       Kind.DECISION_UNDELIVERED,
       e -> {
@@ -194,8 +193,7 @@ enum Doctored {
                   a -> {
                     List<LeaseUse> more = new ArrayList<>(a.uses());
                     more.add(more.get(0));
-                    return new Agent(
-                        a.agentId(), a.sent(), a.acknowledged(), a.received(), more);
+                    return new Agent(a.agentId(), a.sent(), a.acknowledged(), a.received(), more);
                   }))),
   CALLED_TWICE(
       Kind.LEASE_REUSED,
@@ -354,8 +352,7 @@ enum Doctored {
   }
 
   private static Agent received(Agent agent, List<Delivery> received) {
-    return new Agent(
-        agent.agentId(), agent.sent(), agent.acknowledged(), received, agent.uses());
+    return new Agent(agent.agentId(), agent.sent(), agent.acknowledged(), received, agent.uses());
   }
 
   private static Delivery lastGrant(Agent agent) {
@@ -366,8 +363,7 @@ enum Doctored {
   }
 
   private static boolean names(SpecificRecord sent, String leaseId) {
-    return sent instanceof Settlement settlement
-        && leaseId.equals(settlement.getLeaseId());
+    return sent instanceof Settlement settlement && leaseId.equals(settlement.getLeaseId());
   }
 
   // ---- the provider

@@ -403,19 +403,22 @@ final class Join {
     Amounts actual = settled.getActual();
     boolean right =
         switch (settled.getOutcome()) {
-          case SUCCEEDED -> call != null
-              && call.status() == 200
-              && actual.getRequests() == 1
-              && Objects.equals(actual.getInputTokens(), call.inputTokens())
-              && Objects.equals(actual.getOutputTokens(), call.outputTokens());
-          case RATE_LIMITED -> call != null
-              && call.status() == 429
-              && actual.getInputTokens() == 0
-              && actual.getOutputTokens() == 0;
-          case NOT_SENT -> call == null
-              && actual.getRequests() == 0
-              && actual.getInputTokens() == 0
-              && actual.getOutputTokens() == 0;
+          case SUCCEEDED ->
+              call != null
+                  && call.status() == 200
+                  && actual.getRequests() == 1
+                  && Objects.equals(actual.getInputTokens(), call.inputTokens())
+                  && Objects.equals(actual.getOutputTokens(), call.outputTokens());
+          case RATE_LIMITED ->
+              call != null
+                  && call.status() == 429
+                  && actual.getInputTokens() == 0
+                  && actual.getOutputTokens() == 0;
+          case NOT_SENT ->
+              call == null
+                  && actual.getRequests() == 0
+                  && actual.getInputTokens() == 0
+                  && actual.getOutputTokens() == 0;
           // Usage unknown: it stays as charged, whatever the provider saw.
           case FAILED_AFTER_SEND -> actual.getRequests() == 1;
           default -> false;

@@ -68,7 +68,9 @@ final class Report {
     line("journal                  %6d   records", evidence.journal().size());
     line("grants                   %6d   by distinct lease", join.journal().leases.size());
     line("  received               %6d   %d handed to the agents' loops", granted, uses);
-    line("  not deliverable        %6d   up was down until they had ended", join.undeliverableGrants());
+    line(
+        "  not deliverable        %6d   up was down until they had ended",
+        join.undeliverableGrants());
     line("other decisions lapsed   %6d   likewise", join.undeliverableOthers());
     line("deliveries               %6d   %d of them again", deliveries, join.duplicates());
     line(
