@@ -9,10 +9,8 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import kafka.server.KafkaConfig;
-import kafka.server.KafkaRaftServer;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.utils.Exit;
-import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.metadata.storage.Formatter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,11 +57,11 @@ public final class EmbeddedKafka implements AutoCloseable {
     }
   }
 
-  private final KafkaRaftServer server;
+  private final SingleNode server;
   private final Ports ports;
   private boolean closed;
 
-  private EmbeddedKafka(KafkaRaftServer server, Ports ports) {
+  private EmbeddedKafka(SingleNode server, Ports ports) {
     this.server = server;
     this.ports = ports;
   }
@@ -115,10 +113,10 @@ public final class EmbeddedKafka implements AutoCloseable {
       // caller to tell.
       Exit.setHaltProcedure(EmbeddedKafka::refuseToEnd);
       Exit.setExitProcedure(EmbeddedKafka::refuseToEnd);
-      KafkaRaftServer server = null;
+      SingleNode server = null;
       try {
         KafkaConfig config = KafkaConfig.apply(settings(folder, ports, overrides), false);
-        server = new KafkaRaftServer(config, Time.SYSTEM);
+        server = new SingleNode(config);
         server.startup();
         return new EmbeddedKafka(server, ports);
       } catch (RuntimeException e) {
@@ -145,7 +143,7 @@ public final class EmbeddedKafka implements AutoCloseable {
         message == null ? "Kafka gave up with status " + status : message, null);
   }
 
-  private static void shutdownAfterFailure(KafkaRaftServer server) {
+  private static void shutdownAfterFailure(SingleNode server) {
     try {
       server.shutdown();
     } catch (RuntimeException e) {
@@ -217,10 +215,9 @@ public final class EmbeddedKafka implements AutoCloseable {
     p.put("share.coordinator.state.topic.num.partitions", 1);
     p.put("auto.create.topics.enable", false);
 
-    // After a crash the controller admits the broker again only when its old session has ended; in
-    // one process there is
-    // no network to be patient with.
-    p.put("broker.session.timeout.ms", 3_000);
+    // Nobody else could lead, so a broker that stood still, with its laptop asleep say, is not to
+    // be fenced for it: while it is, transactions lose their markers (see SingleNode).
+    p.put("broker.session.timeout.ms", 24 * 60 * 60 * 1_000);
     p.put("broker.heartbeat.interval.ms", 500);
 
     // Groups start at once, and a member that died is noticed soon.

@@ -6,7 +6,9 @@ import dev.fairway.schemas.KeyPartitioner;
 import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.serde.AvroSerializer;
 import dev.fairway.schemas.serde.HttpSchemaRegistry;
+import dev.fairway.schemas.serde.RegistrySettings;
 import dev.fairway.schemas.serde.SchemaRegistry;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -53,7 +55,11 @@ public final class Pipeline implements AutoCloseable {
     this.bootstrap = bootstrap;
     this.topics = topics;
     this.clientSettings = Map.copyOf(clientSettings);
-    this.registry = new HttpSchemaRegistry(registryUrl);
+    // The defaults are for threads that decide; a command can wait for a registry that is busy.
+    Duration answer = Duration.ofMillis(ANSWER_MS);
+    this.registry =
+        new HttpSchemaRegistry(
+            RegistrySettings.of(registryUrl).withTimeouts(answer, answer, answer));
   }
 
   /** Names of the topics. */

@@ -16,6 +16,8 @@ import dev.fairway.it.crash.Evidence.Delivery;
 import dev.fairway.it.crash.Evidence.Input;
 import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.Decision;
+import dev.fairway.schemas.LeaseRequest;
+import dev.fairway.schemas.Settlement;
 import dev.fairway.schemas.Topics;
 import java.io.IOException;
 import java.net.URI;
@@ -30,7 +32,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.regex.Pattern;
+import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
@@ -116,17 +120,13 @@ final class KillRun implements AutoCloseable {
 
   private void startFleet() {
     HttpClient http = HttpClient.newHttpClient();
-    CrashAgent.Providers providers = new CrashAgent.Providers(uri(open), uri(spent));
+    CrashAgent.Providers providers = new CrashAgent.Providers(open.uri(), spent.uri());
     for (int i = 0; i < AGENTS; i++) {
       CrashAgent agent = new CrashAgent("agent-" + i, up.addresses(), QUOTA_IDS, providers, http);
       agents.add(agent);
       agent.start(LOOPS, random.split());
     }
     awaitLeases(1);
-  }
-
-  private static URI uri(ProviderEmulator provider) {
-    return provider.uri();
   }
 
   /** Waits until each agent was handed so many leases more. */
@@ -186,21 +186,21 @@ final class KillRun implements AutoCloseable {
     Addresses at = up.addresses();
     Topics topics = new Topics(at.prefix());
     try (TopicDump dump = new TopicDump(at.bootstrap(), at.registry())) {
+      Function<byte[], AdmissionEvent> events =
+          dump.decoder(topics.journal(), AdmissionEvent.class);
       List<AdmissionEvent> journal = new ArrayList<>();
       for (ConsumerRecord<byte[], byte[]> record : dump.read(topics.journal())) {
-        journal.add((AdmissionEvent) dump.decode(record.topic(), record.value()));
+        journal.add(events.apply(record.value()));
       }
       List<Input> inputs = new ArrayList<>();
-      for (String topic : List.of(topics.requests(), topics.settlements())) {
-        for (ConsumerRecord<byte[], byte[]> record : dump.read(topic)) {
-          inputs.add(new Input(TopicDump.at(record), dump.decode(topic, record.value())));
-        }
-      }
+      inputs.addAll(inputs(dump, topics.requests(), LeaseRequest.class));
+      inputs.addAll(inputs(dump, topics.settlements(), Settlement.class));
       List<Coordinates> replies = new ArrayList<>();
       for (String topic :
           dump.topics(Pattern.compile(Pattern.quote(topics.replyPrefix()) + ".*"))) {
         dump.read(topic).forEach(record -> replies.add(TopicDump.at(record)));
       }
+      Function<byte[], Decision> decisions = dump.decoder(topics.replyPrefix(), Decision.class);
       List<LedgerEntry> ledger = new ArrayList<>(open.ledger().entries());
       ledger.addAll(spent.ledger().entries());
       return new Evidence(
@@ -208,21 +208,25 @@ final class KillRun implements AutoCloseable {
           inputs,
           dump.read(topics.deadLetters()).size(),
           replies,
-          agents.stream().map(agent -> record(agent, dump)).toList(),
+          agents.stream().map(agent -> record(agent, decisions)).toList(),
           ledger,
           up.lives());
     }
   }
 
-  private static Agent record(CrashAgent agent, TopicDump dump) {
+  private static <T extends SpecificRecord> List<Input> inputs(
+      TopicDump dump, String topic, Class<T> type) {
+    Function<byte[], T> values = dump.decoder(topic, type);
+    return dump.read(topic).stream()
+        .map(record -> new Input(TopicDump.at(record), values.apply(record.value())))
+        .toList();
+  }
+
+  private static Agent record(CrashAgent agent, Function<byte[], Decision> decisions) {
     WireTap.Seen wire = agent.wire();
     List<Delivery> received = new ArrayList<>();
     for (WireTap.Reply reply : wire.received()) {
-      received.add(
-          new Delivery(
-              reply.at(),
-              (Decision) dump.decode(reply.at().topic(), reply.value()),
-              reply.receivedAtMs()));
+      received.add(new Delivery(reply.at(), decisions.apply(reply.value()), reply.receivedAtMs()));
     }
     return new Agent(
         agent.id(), wire.sentSoFar(), List.copyOf(wire.acknowledged()), received, agent.uses());

@@ -1,11 +1,14 @@
 package dev.fairway.it.crash;
 
 import dev.fairway.schemas.serde.AvroDeserializer;
-import dev.fairway.schemas.serde.AvroSerdeConfig;
+import dev.fairway.schemas.serde.HttpSchemaRegistry;
+import dev.fairway.schemas.serde.RegistrySettings;
+import dev.fairway.schemas.serde.SchemaRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -16,10 +19,11 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 /** Reads whole topics, as they are now, committed records only. Not thread-safe. */
 final class TopicDump implements AutoCloseable {
   private static final Duration POLL = Duration.ofMillis(200);
+  private static final Duration ANSWER = Duration.ofSeconds(10);
   private static final long STALLED_NANOS = Duration.ofSeconds(60).toNanos();
 
   private final KafkaConsumer<byte[], byte[]> consumer;
-  private final AvroDeserializer<SpecificRecord> values = new AvroDeserializer<>();
+  private final SchemaRegistry registry;
 
   TopicDump(String bootstrap, String registryUrl) {
     consumer =
@@ -35,7 +39,9 @@ final class TopicDump implements AutoCloseable {
                 "earliest"),
             new ByteArrayDeserializer(),
             new ByteArrayDeserializer());
-    values.configure(Map.of(AvroSerdeConfig.SCHEMA_REGISTRY_URL, registryUrl), false);
+    registry =
+        new HttpSchemaRegistry(
+            RegistrySettings.of(registryUrl).withTimeouts(ANSWER, ANSWER, ANSWER));
   }
 
   /** Names of topics. */
@@ -66,9 +72,10 @@ final class TopicDump implements AutoCloseable {
     return records;
   }
 
-  /** The record that a value holds. */
-  SpecificRecord decode(String topic, byte[] value) {
-    return values.deserialize(topic, value);
+  /** The records of these values. */
+  <T extends SpecificRecord> Function<byte[], T> decoder(String topic, Class<T> type) {
+    AvroDeserializer<T> values = new AvroDeserializer<>(registry, type);
+    return value -> values.deserialize(topic, value);
   }
 
   static Coordinates at(ConsumerRecord<?, ?> record) {
