@@ -41,6 +41,7 @@ final class KeyLedger {
   private final Consumer<String> wrong;
   private final Map<String, QuotaLedger> quotas = new HashMap<>();
   private final Set<String> removed = new HashSet<>();
+  private final Set<String> unknown = new HashSet<>();
   private final Map<Asked, String> waiting = new HashMap<>();
   private final LeaseLedger leases;
   private String who = "";
@@ -219,9 +220,14 @@ final class KeyLedger {
   private void define(Quota definition, long atMs) {
     String id = definition.getId();
     if (removed.remove(id)) {
-      // Its old state may or may not have been swept by now; a snapshot will tell.
+      // Its old state may or may not have been swept by now; the next snapshot will tell.
       quotas.remove(id);
-    } else if (quotas.containsKey(id)) {
+      unknown.add(id);
+    }
+    if (unknown.contains(id)) {
+      return;
+    }
+    if (quotas.containsKey(id)) {
       quotas.get(id).redefine(definition);
     } else {
       quotas.put(id, new QuotaLedger(definition, atMs, this.wrong));

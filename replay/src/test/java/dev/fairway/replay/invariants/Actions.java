@@ -33,7 +33,7 @@ final class Actions {
         Tuple.of(5, Kind.RENEW),
         Tuple.of(5, Kind.CANCEL),
         Tuple.of(2, Kind.UNLEASED),
-        Tuple.of(2, Kind.REDEFINE),
+        Tuple.of(3, Kind.REDEFINE),
         Tuple.of(4, Kind.PASS));
   }
 

@@ -321,10 +321,49 @@ final class EngineRun {
       return;
     }
     String id = QUOTAS.get(action.a() % QUOTAS.size());
+    if (action.d() % 6 == 0) {
+      handle(new Command.RemoveQuota(id));
+      return;
+    }
     QuotaDefinition.State state =
         action.b() % 3 == 0 ? QuotaDefinition.State.PAUSED : QuotaDefinition.State.ACTIVE;
     double start = action.c() % 2 == 0 ? 1.0 : 0.7;
-    define(definition(id, definitions.get(id).preset(), start, state));
+    QuotaDefinition changed = definition(id, definitions.get(id).preset(), start, state);
+    define(action.d() % 6 == 1 ? withOtherLimits(changed) : changed);
+  }
+
+  /** Other limits and depths, and a level that is given. */
+  private static QuotaDefinition withOtherLimits(QuotaDefinition d) {
+    Amounts limits =
+        d.id().equals("k/a")
+            ? Amounts.of(Dimension.REQUESTS, 200)
+                .with(Dimension.INPUT_TOKENS, 9001)
+                .with(Dimension.OUTPUT_TOKENS, 2500)
+            : Amounts.of(Dimension.TOKENS, 2000).with(Dimension.CONCURRENT_REQUESTS, 2);
+    return new QuotaDefinition(
+        d.id(),
+        d.provider(),
+        d.preset(),
+        d.models(),
+        d.also(),
+        d.window(),
+        limits,
+        null,
+        d.id().equals("k/b") ? Amounts.of(Dimension.TOKENS, 333) : null,
+        d.margin(),
+        d.leaseTtlMs(),
+        d.maxQueueWaitMs(),
+        d.outputReservation(),
+        d.defaultEstimate(),
+        d.lateSettlementWindowMs(),
+        d.queueMax(),
+        d.queueMaxPerAgent(),
+        d.budgets(),
+        d.classes(),
+        d.tenants(),
+        d.roles(),
+        d.state(),
+        d.clearCount());
   }
 
   private void define(QuotaDefinition definition) {
@@ -352,7 +391,7 @@ final class EngineRun {
   private boolean busy() {
     return QUOTAS.stream()
         .map(id -> engine.show(id, nowMs))
-        .anyMatch(quota -> quota.waiting() > 0 || quota.openLeases() > 0);
+        .anyMatch(quota -> quota != null && (quota.waiting() > 0 || quota.openLeases() > 0));
   }
 
   private void handle(Command command) {

@@ -103,6 +103,14 @@ final class TagBook {
   }
 
   private void snapshots(Step step) {
+    boolean defined =
+        step.handled().events().stream().anyMatch(e -> e instanceof Event.QuotaDefined);
+    for (Row row : step.rows()) {
+      if (row instanceof Row.BalanceRow r && defined) {
+        // A quota that was removed and is defined again begins anew.
+        virtualTimes.put(r.quotaId(), r.virtualTime());
+      }
+    }
     for (Row row : step.rows()) {
       if (row instanceof Row.FlowRow r) {
         if (r.finishTag() <= virtualTimes.getOrDefault(r.quotaId(), 0L)) {

@@ -210,6 +210,7 @@ final class SeedOracle {
     latest.put(call.name(), call);
     Rational flow = flows.getOrDefault(call.ask.agent(), virtualTime).max(virtualTime);
     flows.put(call.ask.agent(), flow.max(call.finishTag()));
+    countCall(call, 1);
   }
 
   private void tellQueued(SeedCall call) {
@@ -327,8 +328,8 @@ final class SeedOracle {
     shift(
         call.ask.agent(),
         call.length(unused ? Rational.ZERO : actualCost).minus(call.length(call.cost)));
-    if (outcome.equals("NOT_SENT") && call.ask.task() != null) {
-      calls.merge(call.ask.task(), -1, Integer::sum);
+    if (outcome.equals("NOT_SENT")) {
+      countCall(call, -1);
     }
     overloads = outcome.equals("SUCCEEDED") ? 0 : overloads;
     if (outcome.equals("RATE_LIMITED")) {
@@ -485,9 +486,6 @@ final class SeedOracle {
     charge.forEach(buckets::charge);
     virtualTime = virtualTime.max(call.finishTag());
     flows.values().removeIf(tag -> tag.compareTo(virtualTime) <= 0);
-    if (call.ask.task() != null) {
-      calls.merge(call.ask.task(), 1, Integer::sum);
-    }
     call.state = State.OPEN;
     call.charged = charge;
     call.grantedAtMs = nowMs;
@@ -513,6 +511,16 @@ final class SeedOracle {
     call.state = state;
     call.endedAtMs = nowMs;
     shift(call.ask.agent(), Rational.ZERO.minus(call.length(call.cost)));
+    countCall(call, -1);
+  }
+
+  /**
+   * A call counts for its task while it waits, too: else a task could queue up more than it may.
+   */
+  private void countCall(SeedCall call, int by) {
+    if (call.ask.task() != null) {
+      calls.merge(call.ask.task(), by, Integer::sum);
+    }
   }
 
   private void shift(String agent, Rational by) {

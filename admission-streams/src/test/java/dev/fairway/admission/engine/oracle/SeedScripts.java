@@ -77,7 +77,7 @@ final class SeedScripts {
         "r" + number,
         retried != null ? retried.agentId() : "a" + line.a() % 4,
         quotaId,
-        line.c() % 5 == 0 ? "task-" + line.b() % 2 : null,
+        line.c() % 8 < 5 ? "task" : null,
         roles.get(line.b() % roles.size()),
         "batch",
         retried != null ? retried.requestId() : null,
