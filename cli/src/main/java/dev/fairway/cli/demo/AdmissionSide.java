@@ -19,10 +19,8 @@ interface AdmissionSide extends AutoCloseable {
   }
 
   /**
-   * Defines the quota, at the moment when the provider opens: a bucket that is defined earlier
-   * refills earlier than the provider's.
-   *
-   * @return when the quota holds
+   * Defines the quota and waits until it holds, at the moment when the provider opens: a bucket
+   * that is defined earlier refills earlier than the provider's.
    */
   void open();
 

@@ -108,12 +108,23 @@ record DemoReport(
             "task",
             "A fixed group of an agent's turns. It is finished with the tools of its last turn; half a"
                 + " task counts for nothing."),
+        new Definition(
+            "pull request",
+            "What a group of ten works on: the planner's task opens the six workers', the last worker's the"
+                + " reviewer's, and that one's end is the merge. Two agents lint meanwhile and wait for"
+                + " nobody. Turns from a trace know no groups, and merge nothing."),
         new Definition("call", "An HTTP request that reached the provider, accepted or refused."),
         new Definition(
             "429", "A call that the provider refused, because one of its limits did not cover it."),
         new Definition(
             "tokens charged",
             "Input and output of all accepted calls, by the provider's own ledger."),
+        new Definition(
+            "backoff",
+            "What an agent without admission does after a 429. Here it is "
+                + (backoff == Backoff.FULL_JITTER
+                    ? "full jitter: it waits anything up to 1 s, doubling to 30 s, 60 times as fast."
+                    : "retry-after: it never comes back before the time that the refusal told it.")),
         new Definition(
             "re-plan",
             "What an agent without admission does once a call was refused seven times: it has lost its"

@@ -99,8 +99,9 @@ public final class ProviderEmulator implements AutoCloseable {
     server.createContext("/", emulator::notFound);
     server.createContext("/v1/messages", emulator::messages);
     server.start();
-    emulator.model.scheduleWithFixedDelay(
-        emulator::syncLedger, LEDGER_SYNC_MS, LEDGER_SYNC_MS, TimeUnit.MILLISECONDS);
+    var unused =
+        emulator.model.scheduleWithFixedDelay(
+            emulator::syncLedger, LEDGER_SYNC_MS, LEDGER_SYNC_MS, TimeUnit.MILLISECONDS);
     return emulator;
   }
 

@@ -50,7 +50,7 @@ public final class RateLimiter {
 
   /** Decides on a call that arrives now with {@code inputTokens}, and charges it. */
   synchronized Verdict arrive(long nowNanos, long inputTokens) {
-    double covered = Math.min(inputTokens, input.perMinute());
+    double covered = Math.min((double) inputTokens, input.depth());
     Refusal refusal = null;
     TokenBucket refusing = null;
     double wait = 0;
@@ -73,7 +73,7 @@ public final class RateLimiter {
     // good.
     requests.charge(refusal == null ? 1 : Math.min(1, requests.level(nowNanos)));
     if (refusal == null) {
-      input.charge(inputTokens);
+      input.charge((double) inputTokens);
     }
     return new Verdict(
         refusal,
@@ -86,7 +86,7 @@ public final class RateLimiter {
   /** Charges the output of a call that ends now, and tells what is left of the output limit. */
   synchronized Reading finish(long nowNanos, long outputTokens) {
     output.level(nowNanos);
-    output.charge(outputTokens);
+    output.charge((double) outputTokens);
     return Reading.of(output, nowNanos);
   }
 

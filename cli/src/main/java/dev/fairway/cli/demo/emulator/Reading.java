@@ -11,7 +11,6 @@ record Reading(long limit, double remaining, double secondsToFull) {
 
   static Reading of(TokenBucket bucket, long nowNanos) {
     double level = bucket.level(nowNanos);
-    return new Reading(
-        bucket.perMinute(), Math.max(0, level), bucket.secondsUntil(bucket.perMinute()));
+    return new Reading(bucket.perMinute(), Math.max(0, level), bucket.secondsUntil(bucket.depth()));
   }
 }

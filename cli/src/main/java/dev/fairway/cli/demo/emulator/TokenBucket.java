@@ -15,7 +15,7 @@ final class TokenBucket {
 
   TokenBucket(Limit limit, long nowNanos) {
     this.limit = limit;
-    this.level = limit.opening();
+    this.level = (double) limit.opening();
     this.refilledAtNanos = nowNanos;
   }
 
@@ -23,7 +23,7 @@ final class TokenBucket {
   double level(long nowNanos) {
     long elapsed = nowNanos - refilledAtNanos;
     if (elapsed > 0) {
-      level = Math.min(limit.perMinute(), level + elapsed / NANOS_PER_SECOND * ratePerSecond());
+      level = Math.min(depth(), level + elapsed / NANOS_PER_SECOND * ratePerSecond());
       refilledAtNanos = nowNanos;
     }
     return level;
@@ -44,11 +44,16 @@ final class TokenBucket {
     return Math.max(0, (wanted - level) / ratePerSecond());
   }
 
+  /** Most it holds: a minute's worth. */
+  double depth() {
+    return (double) limit.perMinute();
+  }
+
   long perMinute() {
     return limit.perMinute();
   }
 
   private double ratePerSecond() {
-    return limit.perMinute() / 60.0;
+    return depth() / 60.0;
   }
 }

@@ -2,14 +2,18 @@ package dev.fairway.cli.demo.fleet;
 
 import java.util.SplittableRandom;
 
-/** The kinds of agents in the fleet, with the sizes of their turns in tokens. */
+/**
+ * The kinds of agents in the fleet: role, input of a first turn from and to, new input of later
+ * turns from and to, share of later turns that read everything again, mean output, max_tokens,
+ * turns a task, mean tool time in milliseconds at real speed. Sizes in tokens.
+ */
 enum AgentKind {
-  PLANNER("planner", range(30_000, 50_000), range(5_000, 10_000), 0, 1400, 8192, 3, 75_000),
-  REVIEWER("reviewer", range(40_000, 60_000), range(3_000, 6_000), 0, 900, 8192, 3, 60_000),
-  REFACTOR("worker", range(60_000, 80_000), range(4_000, 16_000), 0.2, 1300, 8192, 5, 75_000),
-  TEST_FIX("worker", range(15_000, 30_000), range(2_000, 6_000), 0.1, 800, 4096, 5, 75_000),
-  SMALL("worker", range(6_000, 10_000), range(1_000, 3_000), 0, 600, 4096, 5, 75_000),
-  LINT("worker", range(1_500, 3_000), range(1_500, 3_000), 0, 300, 4096, 4, 75_000);
+  PLANNER("planner", 30_000, 50_000, 5_000, 10_000, 0, 1400, 8192, 3, 75_000),
+  REVIEWER("reviewer", 40_000, 60_000, 3_000, 6_000, 0, 900, 8192, 3, 60_000),
+  REFACTOR("worker", 60_000, 80_000, 4_000, 16_000, 0.2, 1300, 8192, 5, 75_000),
+  TEST_FIX("worker", 15_000, 30_000, 2_000, 6_000, 0.1, 800, 4096, 5, 75_000),
+  SMALL("worker", 6_000, 10_000, 1_000, 3_000, 0, 600, 4096, 5, 75_000),
+  LINT("worker", 1_500, 3_000, 1_500, 3_000, 0, 300, 4096, 4, 75_000);
 
   /** One group of ten agents. */
   private static final AgentKind[] GROUP = {
@@ -22,8 +26,10 @@ enum AgentKind {
   private static final double OUTPUT_SIGMA = 0.8;
 
   private final String role;
-  private final Range firstInput;
-  private final Range laterInput;
+  private final int firstInputMin;
+  private final int firstInputMax;
+  private final int laterInputMin;
+  private final int laterInputMax;
   private final double reReadShare;
   private final double outputMean;
   private final long maxTokens;
@@ -32,31 +38,25 @@ enum AgentKind {
 
   AgentKind(
       String role,
-      Range firstInput,
-      Range laterInput,
+      int firstInputMin,
+      int firstInputMax,
+      int laterInputMin,
+      int laterInputMax,
       double reReadShare,
       double outputMean,
       long maxTokens,
       int turnsPerTask,
       double toolMs) {
     this.role = role;
-    this.firstInput = firstInput;
-    this.laterInput = laterInput;
+    this.firstInputMin = firstInputMin;
+    this.firstInputMax = firstInputMax;
+    this.laterInputMin = laterInputMin;
+    this.laterInputMax = laterInputMax;
     this.reReadShare = reReadShare;
     this.outputMean = outputMean;
     this.maxTokens = maxTokens;
     this.turnsPerTask = turnsPerTask;
     this.toolMs = toolMs;
-  }
-
-  private record Range(int from, int to) {
-    long draw(SplittableRandom random) {
-      return random.nextInt(from, to + 1);
-    }
-  }
-
-  private static Range range(int from, int to) {
-    return new Range(from, to);
   }
 
   /** The kind of the agent with this number, from 0. */
@@ -71,16 +71,12 @@ enum AgentKind {
 
   /** Where it stands in its group's work. */
   Stage stage() {
-    switch (this) {
-      case PLANNER:
-        return Stage.PLAN;
-      case REVIEWER:
-        return Stage.REVIEW;
-      case LINT:
-        return Stage.FREE;
-      default:
-        return Stage.WORK;
-    }
+    return switch (this) {
+      case PLANNER -> Stage.PLAN;
+      case REVIEWER -> Stage.REVIEW;
+      case LINT -> Stage.FREE;
+      default -> Stage.WORK;
+    };
   }
 
   int turnsPerTask() {
@@ -99,7 +95,9 @@ enum AgentKind {
   /** New input of a turn: what its cached prefix does not hold. */
   long drawInput(SplittableRandom random, int turnInTask) {
     boolean first = turnInTask == 0 || random.nextDouble() < reReadShare;
-    return (first ? firstInput : laterInput).draw(random);
+    return first
+        ? random.nextInt(firstInputMin, firstInputMax + 1)
+        : random.nextInt(laterInputMin, laterInputMax + 1);
   }
 
   long drawOutput(SplittableRandom random) {

@@ -24,7 +24,7 @@ public enum Backoff {
     double waitMs(int retry, long retryAfterMs, SplittableRandom random) {
       double backoffMs =
           Math.min(8_000, 500 * (double) (1 << retry)) * (1 - 0.25 * random.nextDouble());
-      return Math.max(backoffMs / FleetPlan.SPEED_UP, retryAfterMs);
+      return Math.max(backoffMs / FleetPlan.SPEED_UP, (double) retryAfterMs);
     }
   };
 

@@ -36,8 +36,10 @@ class TraceReaderTest {
   void shouldReadMooncakesTrace() throws IOException {
     assertThat(
             read(
-                "{\"timestamp\": 0, \"input_length\": 40160, \"output_length\": 6, \"hash_ids\": [0]}\n"
-                    + "{\"timestamp\": 27, \"input_length\": 6755, \"output_length\": 500}\n"))
+                """
+                {"timestamp": 0, "input_length": 40160, "output_length": 6, "hash_ids": [0]}
+                {"timestamp": 27, "input_length": 6755, "output_length": 500}
+                """))
         .containsExactly(new Row(40160, 6), new Row(6755, 500));
   }
 
