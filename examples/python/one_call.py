@@ -9,6 +9,8 @@ import time
 
 from fairway_agent import Agent
 
+if len(sys.argv) != 8:
+    sys.exit(__doc__.strip().splitlines()[-1])
 bootstrap, registry, schemas, prefix, agent_id, quota, request_id = sys.argv[1:]
 agent = Agent(bootstrap, registry, agent_id, schemas, prefix)
 decision = agent.lease(

@@ -17,6 +17,7 @@ import dev.fairway.schemas.LeaseSettled;
 import dev.fairway.schemas.LimitLearned;
 import dev.fairway.schemas.MarginCut;
 import dev.fairway.schemas.MarginRestored;
+import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.QuotaDefined;
 import dev.fairway.schemas.QuotaHeld;
 import dev.fairway.schemas.QuotaReleased;
@@ -24,7 +25,9 @@ import dev.fairway.schemas.QuotaRemoved;
 import dev.fairway.schemas.RequestIgnored;
 import dev.fairway.schemas.RequestLease;
 import dev.fairway.schemas.SettleLease;
+import dev.fairway.schemas.Settlement;
 import dev.fairway.schemas.SettlementIgnored;
+import dev.fairway.schemas.UnleasedCharged;
 import dev.fairway.schemas.WaiterRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,8 +71,12 @@ public final class RequestStory {
   public void accept(AdmissionEvent event) {
     if (event.getCommand() instanceof RequestLease command) {
       arrived(event, command.getRequest());
-    } else if (event.getCommand() instanceof SettleLease command && isFound()) {
-      settlementArrived(event, command);
+    } else if (event.getCommand() instanceof SettleLease command) {
+      if (!isFound()) {
+        unleasedArrived(event, command.getSettlement());
+      } else {
+        settlementArrived(event, command);
+      }
     }
     for (Object happened : event.getEvents()) {
       happened(event.getAtMs(), happened);
@@ -133,6 +140,29 @@ public final class RequestStory {
     waiters.keepOnly(quota);
   }
 
+  /** A call without a lease has no request; its story begins with its settlement. */
+  private void unleasedArrived(AdmissionEvent event, Settlement settlement) {
+    if (settlement.getOutcome() != Outcome.UNLEASED
+        || !requestId.equals(settlement.getRequestId())
+        || (agentId != null && !agentId.equals(settlement.getAgentId()))) {
+      return;
+    }
+    quota = settlement.getQuota();
+    agent = settlement.getAgentId();
+    arrivedAtMs = event.getAtMs();
+    add(event.getAtMs(), "settlement", "reported by " + agent + " as a call without a lease");
+    waiters.keepOnly(quota);
+  }
+
+  /** A refusal that is not remembered leaves what stands under the id as it is. */
+  private void rejected(long atMs, LeaseRejected e) {
+    if (e.getContentHash() == null && !outcome.equals("unknown")) {
+      add(atMs, "refused", Phrases.rejection(e, atMs));
+    } else {
+      ended(atMs, "rejected", Phrases.rejection(e, atMs));
+    }
+  }
+
   private void settlementArrived(AdmissionEvent event, SettleLease command) {
     boolean itsOwn =
         requestId.equals(command.getSettlement().getRequestId())
@@ -155,7 +185,11 @@ public final class RequestStory {
     } else if (event instanceof LeaseRejected e) {
       left(e.getQuota(), e.getAgentId(), e.getRequestId());
       if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
-        ended(atMs, "rejected", Phrases.rejection(e, atMs));
+        rejected(atMs, e);
+      }
+    } else if (event instanceof UnleasedCharged e) {
+      if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        ended(atMs, "settled", "charged as it is");
       }
     } else if (event instanceof LeaseCancelled e) {
       left(e.getQuota(), e.getAgentId(), e.getRequestId());
