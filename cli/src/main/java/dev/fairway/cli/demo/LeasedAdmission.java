@@ -43,7 +43,7 @@ final class LeasedAdmission implements Admission {
               LeaseCall.of(quota)
                   .taskId(call.turn().taskId())
                   .role(call.turn().role())
-                  .inputTokens(call.turn().estimatedInputTokens())
+                  .inputTokens(call.turn().requestedInputTokens())
                   .maxOutputTokens(call.turn().maxTokens())
                   .estimateMethod("demo")
                   .retryOf(retryOf)

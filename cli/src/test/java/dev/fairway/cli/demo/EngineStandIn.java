@@ -132,7 +132,7 @@ final class EngineStandIn implements AdmissionSide {
                       0,
                       null,
                       new LeaseRequest.Estimate(
-                          call.turn().estimatedInputTokens(),
+                          call.turn().requestedInputTokens(),
                           0,
                           null,
                           call.turn().maxTokens(),

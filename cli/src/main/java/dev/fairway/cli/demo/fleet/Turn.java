@@ -40,6 +40,14 @@ public record Turn(
     }
   }
 
+  /**
+   * Input for which the agent asks: its guess and a tenth more, twice what its tokenizer is usually
+   * off by. Settlement gives back what was too much; what was too little may already be a 429.
+   */
+  public long requestedInputTokens() {
+    return estimatedInputTokens + estimatedInputTokens / 10;
+  }
+
   /** Id of the turn, unique in the fleet. */
   public String id() {
     return agent + "." + index;
