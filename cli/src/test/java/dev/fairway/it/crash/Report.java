@@ -70,8 +70,8 @@ final class Report {
     line("  received               %6d   %d handed to the agents' loops", granted, uses);
     line(
         "  not deliverable        %6d   up was down until they had ended",
-        join.undeliverableGrants());
-    line("other decisions lapsed   %6d   likewise", join.undeliverableOthers());
+        join.undeliverableLeases());
+    line("decisions lapsed         %6d   likewise, each time they were told", join.undeliverable());
     line("deliveries               %6d   %d of them again", deliveries, join.duplicates());
     line(
         "settlements              %6d   %s, %d late; %d leases expired unsettled",
