@@ -171,7 +171,8 @@ public final class AdmissionConfig {
     return registry;
   }
 
-  String applicationId() {
+  /** Kafka Streams application: its consumer group, and what its transactional ids begin with. */
+  public String applicationId() {
     String configured = values.getString(APPLICATION_ID);
     return configured == null ? topics.prefix() + "admission" : configured;
   }

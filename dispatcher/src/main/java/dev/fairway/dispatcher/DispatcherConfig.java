@@ -187,7 +187,8 @@ public final class DispatcherConfig {
     return topics;
   }
 
-  String groupId() {
+  /** Consumer group of the journal. */
+  public String groupId() {
     String configured = values.getString(GROUP_ID);
     return configured == null ? topics.prefix() + "dispatcher" : configured;
   }

@@ -69,12 +69,13 @@ public final class UpProcess implements AutoCloseable {
         new Pipeline(bootstrap, registry, settings.topics(), clientSettings())) {
       quotaIds = new QuotaSetup(pipeline, progress).apply(settings.config());
     }
-    coordinator =
-        parts.add(
-            "coordinator",
-            AdmissionService.start(coordinatorConfig(data, bootstrap, registry, httpPort)));
-    dispatcher =
-        parts.add("dispatcher", DispatcherService.start(dispatcherConfig(bootstrap, registry)));
+    AdmissionConfig deciding = coordinatorConfig(data, bootstrap, registry, httpPort);
+    DispatcherConfig delivering = dispatcherConfig(bootstrap, registry);
+    if (settings.bootstrap() == null) {
+      clearLeftovers(bootstrap, deciding.applicationId(), delivering.groupId());
+    }
+    coordinator = parts.add("coordinator", AdmissionService.start(deciding));
+    dispatcher = parts.add("dispatcher", DispatcherService.start(delivering));
     awaitHealthy();
     addresses =
         new Addresses(
@@ -124,10 +125,27 @@ public final class UpProcess implements AutoCloseable {
     }
   }
 
-  private void setUpTopics(String bootstrap) {
+  /** The lock of the data folder says that nobody of last time lives. */
+  private void clearLeftovers(String bootstrap, String applicationId, String dispatcherGroupId) {
+    try (Admin admin = admin(bootstrap)) {
+      Leftovers leftovers = new Leftovers(admin);
+      leftovers.abortTransactions(applicationId + "-");
+      leftovers.removeMembers(applicationId);
+      leftovers.removeMembers(dispatcherGroupId);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CliException("Interrupted while starting.", e);
+    }
+  }
+
+  private Admin admin(String bootstrap) {
     Map<String, Object> client = new HashMap<>(clientSettings());
     client.put("bootstrap.servers", bootstrap);
-    try (Admin admin = Admin.create(client)) {
+    return Admin.create(client);
+  }
+
+  private void setUpTopics(String bootstrap) {
+    try (Admin admin = admin(bootstrap)) {
       TopicSetup setup = new TopicSetup(admin);
       List<String> created = setup.ensure(settings.topics(), layout(admin, bootstrap));
       if (!created.isEmpty()) {

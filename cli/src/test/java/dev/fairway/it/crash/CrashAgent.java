@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.fairway.agent.AdmissionClient;
 import dev.fairway.agent.AdmissionClientConfig;
 import dev.fairway.agent.AdmissionException;
+import dev.fairway.agent.AdmissionTimeoutException;
 import dev.fairway.agent.Lease;
 import dev.fairway.agent.LeaseCall;
 import dev.fairway.agent.LeaseRejectedException;
@@ -56,7 +57,7 @@ final class CrashAgent {
   record Providers(URI open, URI spent) {}
 
   /** How requests ended that led to no lease. */
-  record Ends(AtomicInteger cancelled, AtomicInteger rejected, AtomicInteger failed) {}
+  record Ends(AtomicInteger withdrawn, AtomicInteger rejected, AtomicInteger timedOut) {}
 
   private final String id;
   private final AdmissionClient client;
@@ -183,17 +184,17 @@ final class CrashAgent {
       }
       return asked.get();
     } catch (CancellationException e) {
-      ends.cancelled().incrementAndGet();
+      ends.withdrawn().incrementAndGet();
     } catch (ExecutionException e) {
       if (e.getCause() instanceof LeaseRejectedException rejected) {
         ends.rejected().incrementAndGet();
         long waitMs = rejected.retryAfter().map(Duration::toMillis).orElse(0L);
         var unused = stop.await(Math.max(REJECT_PAUSE_MS, waitMs), TimeUnit.MILLISECONDS);
-      } else if (e.getCause() instanceof AdmissionException) {
-        ends.failed().incrementAndGet();
-        troubles.add(e.getCause());
+      } else if (e.getCause() instanceof AdmissionTimeoutException) {
+        // Never up long enough in all that time; the request is cancelled.
+        ends.timedOut().incrementAndGet();
       } else {
-        throw new IllegalStateException(e.getCause());
+        throw new IllegalStateException("Expected a lease, a reject or a timeout", e.getCause());
       }
     }
     return null;

@@ -51,8 +51,8 @@ final class Join {
   private final Map<String, LeaseUse> usesByLease = new HashMap<>();
   private final Map<String, Set<Outcome>> settlementsByLease = new HashMap<>();
   private final Set<RequestKey> withdrawn = new HashSet<>();
-  private int undeliverableGrants;
-  private int undeliverableOthers;
+  private final Set<String> undeliverableLeases = new HashSet<>();
+  private int undeliverable;
   private int duplicates;
 
   private Join(Evidence evidence) {
@@ -60,12 +60,18 @@ final class Join {
     this.journal = new JournalView(evidence.journal());
   }
 
-  /** What the join found. */
+  /**
+   * What the join found.
+   *
+   * @param undeliverableLeases leases whose grant nobody could deliver, however often it was told
+   * @param undeliverable decisions that nobody could deliver, those grants included
+   * @param duplicates deliveries of a decision that was delivered before
+   */
   record Result(
       Differences differences,
       JournalView journal,
-      int undeliverableGrants,
-      int undeliverableOthers,
+      int undeliverableLeases,
+      int undeliverable,
       int duplicates) {}
 
   static Result of(Evidence evidence) {
@@ -83,8 +89,8 @@ final class Join {
     return new Result(
         join.differences,
         join.journal,
-        join.undeliverableGrants,
-        join.undeliverableOthers,
+        join.undeliverableLeases.size(),
+        join.undeliverable,
         join.duplicates);
   }
 
@@ -261,25 +267,36 @@ final class Join {
 
   private void unreceived() {
     Set<String> received = new HashSet<>();
+    Set<String> deliveredLeases = new HashSet<>();
     for (Agent agent : evidence.agents()) {
-      agent.received().forEach(delivery -> received.add(delivery.decision().getDecisionId()));
+      for (Delivery delivery : agent.received()) {
+        received.add(delivery.decision().getDecisionId());
+        if (delivery.decision().getGranted() != null) {
+          deliveredLeases.add(delivery.decision().getGranted().getLeaseId());
+        }
+      }
     }
     for (Told told : journal.decisions.values()) {
       if (received.contains(told.decisionId())) {
         continue;
       }
-      boolean grant = told.told() instanceof LeaseGranted;
       long worthUntilMs =
           told.told() instanceof LeaseGranted granted
               ? granted.getExpiresAtMs() + GRANT_TOLERANCE_MS
               : told.atMs() + OTHERS_WORTH_MS;
       if (deliverable(told.atMs(), worthUntilMs)) {
         differences.add(Kind.DECISION_UNDELIVERED, told.toString());
-      } else if (grant) {
-        undeliverableGrants++;
-        unusedOnly(((LeaseGranted) told.told()).getLeaseId());
-      } else {
-        undeliverableOthers++;
+        continue;
+      }
+      undeliverable++;
+      if (told.told() instanceof LeaseGranted granted
+          && !deliveredLeases.contains(granted.getLeaseId())) {
+        undeliverableLeases.add(granted.getLeaseId());
+      }
+    }
+    for (String leaseId : undeliverableLeases) {
+      if (callsByLease.containsKey(leaseId) || usesByLease.containsKey(leaseId)) {
+        differences.add(Kind.CALL_WITHOUT_GRANT, leaseId + " was used, and never delivered");
       }
     }
   }
@@ -296,18 +313,6 @@ final class Join {
       }
     }
     return !killed;
-  }
-
-  /** A lease whose grant was never delivered cannot have been used. */
-  private void unusedOnly(String leaseId) {
-    boolean delivered =
-        evidence.agents().stream()
-            .flatMap(agent -> agent.received().stream())
-            .map(delivery -> delivery.decision().getGranted())
-            .anyMatch(grant -> grant != null && grant.getLeaseId().equals(leaseId));
-    if (!delivered && callsByLease.containsKey(leaseId)) {
-      differences.add(Kind.CALL_WITHOUT_GRANT, leaseId + " was used, and never delivered");
-    }
   }
 
   // ---- what agents did, and what the provider saw

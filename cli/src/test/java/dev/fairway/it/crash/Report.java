@@ -38,10 +38,10 @@ final class Report {
     line("kills                    %6d   (%d while it started)", lives.size() - 1, starting);
     line("agents                   %6d", agents.size());
     line(
-        "requests without a lease %6d   withdrawn, %d rejected, %d failed",
-        agents.stream().mapToInt(agent -> agent.ends().cancelled().get()).sum(),
+        "calls without a lease    %6d   withdrawn, %d rejected, %d timed out",
+        agents.stream().mapToInt(agent -> agent.ends().withdrawn().get()).sum(),
         agents.stream().mapToInt(agent -> agent.ends().rejected().get()).sum(),
-        agents.stream().mapToInt(agent -> agent.ends().failed().get()).sum());
+        agents.stream().mapToInt(agent -> agent.ends().timedOut().get()).sum());
   }
 
   private void traffic(Evidence evidence, Join.Result join) {
@@ -70,8 +70,8 @@ final class Report {
     line("  received               %6d   %d handed to the agents' loops", granted, uses);
     line(
         "  not deliverable        %6d   up was down until they had ended",
-        join.undeliverableGrants());
-    line("other decisions lapsed   %6d   likewise", join.undeliverableOthers());
+        join.undeliverableLeases());
+    line("decisions lapsed         %6d   likewise, each time they were told", join.undeliverable());
     line("deliveries               %6d   %d of them again", deliveries, join.duplicates());
     line(
         "settlements              %6d   %s, %d late; %d leases expired unsettled",
