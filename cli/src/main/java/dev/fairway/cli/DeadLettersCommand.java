@@ -44,6 +44,7 @@ final class DeadLettersCommand extends GroupCommand {
     @Option(
         names = "--limit",
         paramLabel = "N",
+        converter = CountConverter.class,
         defaultValue = "1000",
         description = "Most that are shown, the latest (default: ${DEFAULT-VALUE}).")
     private int limit;

@@ -24,6 +24,7 @@ abstract class ListingCommand extends BaseCommand {
   @Option(
       names = "--limit",
       paramLabel = "N",
+      converter = CountConverter.class,
       defaultValue = "100",
       description = "Most entries (default: ${DEFAULT-VALUE}).")
   private int limit;
@@ -46,6 +47,12 @@ abstract class ListingCommand extends BaseCommand {
   }
 
   private void show(StatusClient client) {
+    if (quota != null && !client.quotasById().containsKey(quota)) {
+      throw new CliException(
+          "Expected a quota that the coordinator knows, but found '"
+              + quota
+              + "'. 'fairway status' lists them.");
+    }
     List<JsonNode> entries = client.list(path, field, quota, limit);
     if (entries.isEmpty()) {
       say(nothing);

@@ -96,7 +96,7 @@ class FairwayTest {
     assertThat(code).isEqualTo(1);
     assertThat(err.toString())
         .contains(file + ":3: quotas[0].limts: unknown field")
-        .contains(file + ":5: quotas[1].limits.requests: expected 1 to")
+        .contains(file + ":5: quotas[1].limits.requests_per_minute: expected 1 to")
         .doesNotContain("\tat ");
   }
 

@@ -47,7 +47,7 @@ public final class DefinitionRules {
       violations.add("limits: expected at least one limit, but found none");
     }
     for (Dimension d : Dimension.values()) {
-      checkAmount("limits." + d.wireName(), definition.limits().orNull(d), 1);
+      checkAmount("limits." + limitName(d), definition.limits().orNull(d), 1);
       if (definition.depth() != null) {
         checkAmount("depth." + d.wireName(), definition.depth().orNull(d), 1);
         checkLimited("depth." + d.wireName(), definition.depth(), d);
@@ -58,6 +58,11 @@ public final class DefinitionRules {
       }
     }
     checkAmount("default_estimate", definition.defaultEstimate(), 0);
+  }
+
+  /** Name of a limit as operators write it. */
+  private static String limitName(Dimension d) {
+    return d.refills() ? d.wireName() + "_per_minute" : d.wireName();
   }
 
   private void checkAmount(String field, Long amount, long least) {

@@ -360,6 +360,42 @@ class LeaseLifecycleTest {
   }
 
   @Test
+  void shouldCountLeasesThatWereGrantedBeforeConcurrencyWasLimited() {
+    // given
+    EngineContext context = EngineContext.with(tokens(6000), null);
+    String lease = granted(context.ask("r1", "a1", 10));
+
+    // when
+    context.submit(
+        new Command.DefineQuota(
+            EngineContext.quota(tokens(6000).with(Dimension.CONCURRENT_REQUESTS, 1), null),
+            EngineContext.SALT));
+    List<Event> second = context.ask("r2", "a1", 10);
+    List<Event> settled = context.settle(lease, "a1", Outcome.SUCCEEDED, 10L, 0L);
+
+    // then
+    only(second, LeaseQueued.class);
+    assertThat(only(settled, LeaseGranted.class).requestId()).isEqualTo("r2");
+  }
+
+  @Test
+  void shouldNotTakeAnEmptyBucketForAFullOneWhereItsCapIsBelowOne() {
+    // given
+    EngineContext context = EngineContext.with(Amounts.of(Dimension.REQUESTS, 1), null);
+    String lease = granted(context.ask("r1", "a1", 1));
+    context.ask("r2", "a2", 1);
+
+    // when
+    List<Event> refused = context.settle(lease, "a1", Outcome.RATE_LIMITED, null, null);
+    List<Event> soon = context.sleep(60_000);
+
+    // then
+    assertThat(refused).noneMatch(LeaseGranted.class::isInstance);
+    assertThat(soon).noneMatch(LeaseGranted.class::isInstance);
+    only(context.sleep(5_000), LeaseGranted.class);
+  }
+
+  @Test
   void shouldChangeNothingWhereTheSameDefinitionComesAgain() {
     // given
     QuotaDefinition definition = EngineContext.quota(tokens(600), tokens(500));

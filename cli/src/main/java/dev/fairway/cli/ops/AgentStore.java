@@ -1,9 +1,7 @@
 package dev.fairway.cli.ops;
 
 import dev.fairway.schemas.AgentRegistration;
-import dev.fairway.schemas.serde.AvroDeserializer;
 import java.util.Map;
-import java.util.TreeMap;
 
 /** The agents of a pipeline: the compacted topic that says where each agent's decisions go. */
 public final class AgentStore {
@@ -17,16 +15,7 @@ public final class AgentStore {
 
   /** All agents by id, sorted. */
   public Map<String, AgentRegistration> all() {
-    String topic = pipeline.topics().agents();
-    Map<String, AgentRegistration> agents = new TreeMap<>();
-    try (AvroDeserializer<AgentRegistration> deserializer =
-        new AvroDeserializer<>(pipeline.registry(), AgentRegistration.class)) {
-      pipeline
-          .reader()
-          .readCompacted(topic)
-          .forEach((id, value) -> agents.put(id, deserializer.deserialize(topic, value)));
-    }
-    return agents;
+    return CompactedTable.read(pipeline, pipeline.topics().agents(), AgentRegistration.class);
   }
 
   /** Registers an agent, or registers it anew. */

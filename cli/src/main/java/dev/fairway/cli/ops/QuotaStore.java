@@ -1,10 +1,8 @@
 package dev.fairway.cli.ops;
 
 import dev.fairway.schemas.Quota;
-import dev.fairway.schemas.serde.AvroDeserializer;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /** The quotas of a pipeline: the compacted topic that operators write and the coordinator reads. */
 public final class QuotaStore {
@@ -18,16 +16,7 @@ public final class QuotaStore {
 
   /** All quotas by id, sorted. */
   public Map<String, Quota> all() {
-    String topic = pipeline.topics().quotas();
-    Map<String, Quota> quotas = new TreeMap<>();
-    try (AvroDeserializer<Quota> deserializer =
-        new AvroDeserializer<>(pipeline.registry(), Quota.class)) {
-      pipeline
-          .reader()
-          .readCompacted(topic)
-          .forEach((id, value) -> quotas.put(id, deserializer.deserialize(topic, value)));
-    }
-    return quotas;
+    return CompactedTable.read(pipeline, pipeline.topics().quotas(), Quota.class);
   }
 
   /** The quota of that id, if there is one. */

@@ -113,7 +113,9 @@ class QuotaYamlTest {
                         "f.yaml:5: quotas[0].limits.requests_per_minute: expected a whole number"),
             e -> assertThat(e).startsWith("f.yaml:6: quotas[0].lease_ttl: expected a duration"),
             e -> assertThat(e).startsWith("f.yaml:7: quotas[1].id: expected 'key'"),
-            e -> assertThat(e).startsWith("f.yaml:8: quotas[1].limits.requests: expected 1 to"),
+            e ->
+                assertThat(e)
+                    .startsWith("f.yaml:8: quotas[1].limits.requests_per_minute: expected 1 to"),
             e -> assertThat(e).startsWith("f.yaml:9: quotas[1].lease_ttl_ms: expected 1 to"),
             e ->
                 assertThat(e).startsWith("f.yaml:11: quotas[1].margin.start: expected 0.01 to 1.0"),

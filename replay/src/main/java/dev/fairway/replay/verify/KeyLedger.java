@@ -228,7 +228,7 @@ final class KeyLedger {
       return;
     }
     if (quotas.containsKey(id)) {
-      quotas.get(id).redefine(definition);
+      quotas.get(id).redefine(definition, leases);
     } else {
       quotas.put(id, new QuotaLedger(definition, atMs, this.wrong));
     }

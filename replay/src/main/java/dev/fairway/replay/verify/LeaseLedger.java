@@ -38,6 +38,10 @@ final class LeaseLedger {
       long grantedAtMs,
       Amounts amounts,
       Long endedAtMs) {
+    Held holding(Amounts now) {
+      return new Held(quotaId, agentId, requestId, grantedAtMs, now, endedAtMs);
+    }
+
     Held endedAt(long atMs) {
       return new Held(quotaId, agentId, requestId, grantedAtMs, amounts, atMs);
     }
@@ -93,6 +97,32 @@ final class LeaseLedger {
 
   private static boolean remembered(Held ended, LeaseGranted e) {
     return ended != null && e.getGrantedAtMs() < ended.endedAtMs() + REMEMBERED_MS;
+  }
+
+  /** What open leases of a quota hold of a dimension. */
+  long held(String quotaId, int dimension) {
+    long sum = 0;
+    for (Held held : open.values()) {
+      Long amount = LedgerRules.value(held.amounts(), dimension);
+      sum += held.quotaId().equals(quotaId) && amount != null ? amount : 0;
+    }
+    return sum;
+  }
+
+  /** Each open lease of a quota holds a slot from now on. */
+  void takeSlots(String quotaId) {
+    open.replaceAll(
+        (id, held) ->
+            held.quotaId().equals(quotaId) ? held.holding(withSlot(held.amounts())) : held);
+  }
+
+  private static Amounts withSlot(Amounts amounts) {
+    return new Amounts(
+        amounts.getRequests(),
+        amounts.getInputTokens(),
+        amounts.getOutputTokens(),
+        amounts.getTokens(),
+        1L);
   }
 
   void renew(LeaseRenewed e) {

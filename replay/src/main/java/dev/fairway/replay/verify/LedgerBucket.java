@@ -41,6 +41,7 @@ final class LedgerBucket {
     return BigInteger.valueOf(depth)
         .multiply(BigInteger.valueOf(marginBp))
         .divide(BigInteger.valueOf(10_000))
+        .max(BigInteger.ONE)
         .longValue();
   }
 

@@ -60,8 +60,10 @@ final class QuotaLedger {
 
   /**
    * The same quota, defined anew: levels stay, clipped to their caps, unless a new one is given.
+   * What is limited anew starts with what open leases hold of it taken, a slot for each of them
+   * included.
    */
-  void redefine(Quota definition) {
+  void redefine(Quota definition, LeaseLedger leases) {
     LedgerRules before = rules;
     rules = new LedgerRules(definition);
     marginBp =
@@ -76,8 +78,15 @@ final class QuotaLedger {
       }
       if (!rules.limited(d)) {
         buckets[d] = null;
-      } else if (buckets[d] == null || (newLevels && rules.level(d) != null)) {
+      } else if (newLevels && rules.level(d) != null) {
         buckets[d] = fresh(d);
+        clippedBefore[d] = 0;
+      } else if (buckets[d] == null) {
+        if (d == LedgerRules.CONCURRENCY) {
+          leases.takeSlots(definition.getId());
+        }
+        buckets[d] = fresh(d);
+        buckets[d].charge(leases.held(definition.getId(), d));
         clippedBefore[d] = 0;
       } else if (d == LedgerRules.CONCURRENCY) {
         buckets[d].charge(limitBefore - limit(d));

@@ -154,7 +154,7 @@ class ScriptRunnerTest {
             .line(
                 "{'at_ms':10,'settle':{'request':'r1','quota':'q','outcome':'RATE_LIMITED','requeue':true}}")
             .line(
-                "{'at_ms':20,'settle':{'request':'r1','quota':'q','outcome':'SUCCEEDED','input_tokens':30,'output_tokens':0}}");
+                "{'at_ms':1500,'settle':{'request':'r1','quota':'q','outcome':'SUCCEEDED','input_tokens':30,'output_tokens':0}}");
 
     // when
     List<JsonNode> printed = script.run();
@@ -282,7 +282,7 @@ class ScriptRunnerTest {
     // then
     assertThatThrownBy(zeroLimit::run)
         .isInstanceOf(ScriptException.class)
-        .hasMessageContaining("line 1: limits.requests: expected 1 to");
+        .hasMessageContaining("line 1: limits.requests_per_minute: expected 1 to");
     assertThatThrownBy(badId::run)
         .isInstanceOf(ScriptException.class)
         .hasMessageContaining("line 2: Expected a request_id");

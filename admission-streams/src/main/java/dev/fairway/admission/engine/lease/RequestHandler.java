@@ -152,17 +152,16 @@ public final class RequestHandler {
 
   private LeaseRejected ended(RememberedRow past) {
     RejectReason reason = past.reason();
+    String detail =
+        "The same request was rejected before, for this reason; to ask again, use a new id";
     if (past.ending() == Ending.EXPIRED) {
       reason = RejectReason.LEASE_EXPIRED;
+      detail = "The lease of this request expired; a new call needs a new id";
     } else if (past.ending() != Ending.REJECTED) {
       reason = RejectReason.ALREADY_SETTLED;
+      detail = "This request was granted and is settled; a new call needs a new id";
     }
-    return rejection(
-        reason,
-        "This request was answered before and is over; a new call needs a new id",
-        past.retryAtMs(),
-        null,
-        null);
+    return rejection(reason, detail, past.retryAtMs(), null, null);
   }
 
   // ---- refusals that need no place in the queue

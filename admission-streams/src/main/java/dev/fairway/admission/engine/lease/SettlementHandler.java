@@ -33,6 +33,7 @@ import dev.fairway.admission.engine.state.Row.Ending;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
+import java.util.List;
 
 /**
  * Settles, renews and cancels: each lease changes each bucket once, net, whatever comes how often.
@@ -187,7 +188,10 @@ public final class SettlementHandler {
     }
     Long waitMs = SettlementRules.waitMs(settlement.signal());
     if (kind == Kind.BILLING) {
-      tx.emit(new QuotaHeld(quota.id(), HoldReason.BILLING, null));
+      // What is not paid is the key, with all its quotas.
+      for (QuotaState ofKey : List.copyOf(tx.state().quotas())) {
+        tx.emit(new QuotaHeld(ofKey.id(), HoldReason.BILLING, null));
+      }
     } else if (kind == Kind.QUOTA_EXHAUSTED || kind == Kind.DAILY_QUOTA) {
       Long untilMs = waitMs == null ? null : (Long) (tx.nowMs() + waitMs);
       holdLonger(quota, HoldReason.QUOTA_EXHAUSTED, untilMs);
@@ -196,8 +200,10 @@ public final class SettlementHandler {
           Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(quota.overloads(), MAX_DOUBLINGS));
       long wait = waitMs == null ? pause : Math.max(pause, waitMs);
       holdFor(quota, HoldReason.OVERLOADED, wait);
-    } else if (kind == Kind.RATE_LIMITED && waitMs != null && waitMs > 0) {
-      holdFor(quota, HoldReason.RATE_LIMITED, waitMs);
+    } else if (kind == Kind.RATE_LIMITED) {
+      // A refusal that names no wait is not followed by the same call in the same millisecond.
+      holdFor(
+          quota, HoldReason.RATE_LIMITED, waitMs != null && waitMs > 0 ? waitMs : FIRST_PAUSE_MS);
     }
   }
 

@@ -22,7 +22,8 @@ public final class RateMargin implements MarginMode {
 
   @Override
   public long cap(long depth, int marginBp) {
-    return FixedPoint.mulDiv(depth, marginBp, FixedPoint.ONE_BP);
+    // Never below one: an empty bucket must not count as a full one.
+    return Math.max(1, FixedPoint.mulDiv(depth, marginBp, FixedPoint.ONE_BP));
   }
 
   @Override

@@ -59,7 +59,7 @@ final class DefinitionApplier {
       if (policyBefore.limits().get(d) != quota.policy.limits().get(d)) {
         quota.learnedLimits[i] = null;
       }
-      quota.buckets[i] = changed(quota, policyBefore, d, quota.buckets[i], levelGiven);
+      quota.buckets[i] = changed(key, quota, policyBefore, d, levelGiven);
     }
     LeaseApplier.rescheduleSweeps(quota);
     reorderWaiting(key, quota);
@@ -76,13 +76,19 @@ final class DefinitionApplier {
   }
 
   private static Bucket changed(
-      QuotaState quota, QuotaPolicy before, Dimension d, Bucket bucket, boolean levelGiven) {
+      KeyState key, QuotaState quota, QuotaPolicy before, Dimension d, boolean levelGiven) {
+    Bucket bucket = quota.buckets[d.ordinal()];
     if (!quota.limits(d)) {
       quota.absorbedBeforeMs[d.ordinal()] = null;
       return null;
     }
     if (levelGiven && quota.definition.level().has(d)) {
       return Bucket.at(levelOrFull(quota, d));
+    }
+    if (!d.refills() && bucket == null) {
+      // Limited anew: who is open now holds a slot, whether it was limited at the grant or not.
+      LeaseApplier.takeSlots(key, quota);
+      return Bucket.at(levelOrFull(quota, d) - quota.openLeases());
     }
     if (bucket == null) {
       // Limited anew: open leases may still hold some of it from when it was limited before.

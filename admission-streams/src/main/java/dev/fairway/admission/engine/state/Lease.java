@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
 
 /**
  * A lease, from its grant until it is forgotten.
@@ -69,6 +70,30 @@ public record Lease(
         endedAtMs,
         charged.minus(adjusted),
         nowInputKnown,
+        coldCache,
+        cost,
+        weightMilli,
+        startTag,
+        sentAtMs,
+        sendKnown,
+        sendGuardMs);
+  }
+
+  /** The lease with that much of a dimension. */
+  Lease holding(Dimension dimension, long amount) {
+    return new Lease(
+        request,
+        contentHash,
+        appendedAtMs,
+        deadlineMs,
+        leaseId,
+        attempt,
+        status,
+        grantedAtMs,
+        expiresAtMs,
+        endedAtMs,
+        charged.with(dimension, amount),
+        inputKnown,
         coldCache,
         cost,
         weightMilli,

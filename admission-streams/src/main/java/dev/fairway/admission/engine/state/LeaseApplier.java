@@ -6,6 +6,7 @@ import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.state.Lease.Status;
@@ -15,6 +16,7 @@ import dev.fairway.admission.engine.state.Row.LeaseRow;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
 import dev.fairway.admission.engine.state.Row.RowId;
 import dev.fairway.admission.engine.state.Row.WaiterRow;
+import java.util.List;
 
 /** What events mean for waiting requests, leases and the flows of the fair queue. */
 final class LeaseApplier {
@@ -181,6 +183,15 @@ final class LeaseApplier {
     return lease.status() == Status.EXPIRED
         ? Math.max(resync, lease.endedAtMs() + quota.policy.lateSettlementWindowMs() + 1)
         : resync;
+  }
+
+  /** Each open lease holds a slot from now on. */
+  static void takeSlots(KeyState key, QuotaState quota) {
+    for (Lease lease : List.copyOf(quota.leases.values())) {
+      if (lease.status() == Status.OPEN) {
+        replace(key, quota, lease, lease.holding(Dimension.CONCURRENT_REQUESTS, 1));
+      }
+    }
   }
 
   /** The late window may have changed. */

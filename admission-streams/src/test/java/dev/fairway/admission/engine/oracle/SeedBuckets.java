@@ -52,7 +52,9 @@ final class SeedBuckets {
   }
 
   Rational cap(String d) {
-    return refills(d) ? margin.times(Rational.of(depth(d))) : Rational.of(limits.get(d));
+    return refills(d)
+        ? Rational.of(1).max(margin.times(Rational.of(depth(d))))
+        : Rational.of(limits.get(d));
   }
 
   Rational ratePerMs(String d) {

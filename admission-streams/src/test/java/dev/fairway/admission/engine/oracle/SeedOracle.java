@@ -371,8 +371,8 @@ final class SeedOracle {
     if (outcome.equals("OVERLOADED")) {
       long pauseMs = Math.min(30_000, 1_000L << Math.min(overloads, 10));
       holdFor("OVERLOADED", waitMs == null ? pauseMs : Math.max(pauseMs, waitMs));
-    } else if (outcome.equals("RATE_LIMITED") && waitMs != null && waitMs > 0) {
-      holdFor("RATE_LIMITED", waitMs);
+    } else if (outcome.equals("RATE_LIMITED")) {
+      holdFor("RATE_LIMITED", waitMs != null && waitMs > 0 ? waitMs : 1000);
     }
   }
 
