@@ -39,6 +39,9 @@ final class TagBook {
         }
       } else if (event instanceof Event.LeaseCancelled e) {
         waiting.remove(Invariants.id(e.agentId(), e.requestId()));
+      } else if (event instanceof Event.QuotaDefined e) {
+        // Other limits or weights: finish tags of who waits follow anew from their starts.
+        waiting.values().removeIf(w -> w.request().quotaId().equals(e.quotaId()));
       }
     }
     snapshots(step);
