@@ -36,6 +36,7 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * A fleet at work while {@code up} is killed again and again at drawn moments. One in five of them,
@@ -167,18 +168,21 @@ final class KillRun implements AutoCloseable {
                                     && quota.path("waiting").asInt(-1) == 0));
   }
 
-  /** What there is, once everything that is to be delivered is. */
+  /** What there is, once everything that is to be delivered is, or should have been. */
   Evidence evidence() {
-    await()
-        .atMost(Duration.ofSeconds(20))
-        .pollInterval(Duration.ofSeconds(1))
-        .until(
-            () -> {
-              Differences differences = Join.of(gather()).differences();
-              return differences.of(Kind.DECISION_UNDELIVERED) + differences.of(Kind.REPLY_UNREAD)
-                  == 0;
-            });
+    try {
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .pollInterval(Duration.ofSeconds(1))
+          .until(() -> isDelivered(Join.of(gather()).differences()));
+    } catch (ConditionTimeoutException e) {
+      // The differences say what is missing.
+    }
     return gather();
+  }
+
+  private static boolean isDelivered(Differences differences) {
+    return differences.of(Kind.DECISION_UNDELIVERED) + differences.of(Kind.REPLY_UNREAD) == 0;
   }
 
   /** What there is now. */
@@ -240,14 +244,18 @@ final class KillRun implements AutoCloseable {
     return up;
   }
 
+  /** Stops everything; {@code up} by a signal that it can handle. */
   @Override
   public void close() throws IOException, InterruptedException {
     agents.forEach(CrashAgent::stop);
     killer.shutdownNow();
-    // The fleet first, unless there is nobody left to say goodbye to.
     agents.forEach(CrashAgent::close);
-    up.close();
     open.close();
     spent.close();
+    try {
+      up.stop();
+    } finally {
+      up.close();
+    }
   }
 }

@@ -5,6 +5,6 @@ package dev.fairway.it.crash;
  *
  * @param startedAtMs when it was started
  * @param readyAtMs when it said that it decides; null if it was killed before
- * @param endedAtMs when it was killed, or stopped at the end of the run
+ * @param endedAtMs when it was killed; for the last one, when it was looked at
  */
 record Life(long startedAtMs, Long readyAtMs, long endedAtMs) {}

@@ -112,15 +112,24 @@ final class UpChild implements AutoCloseable {
     lives.add(new Life(startedAtMs, readyAtMs, atMs));
   }
 
-  /** SIGTERM; returns its exit code. */
-  int stop() throws InterruptedException {
-    long atMs = System.currentTimeMillis();
-    process.destroy();
-    if (!process.waitFor(STOP_S_MAX, TimeUnit.SECONDS)) {
-      return Integer.MIN_VALUE;
+  /**
+   * SIGTERM, unless it has ended already.
+   *
+   * @throws IllegalStateException if it does not stop cleanly
+   */
+  void stop() throws InterruptedException, IOException {
+    if (process == null || !process.isAlive()) {
+      return;
     }
-    lives.add(new Life(startedAtMs, readyAtMs, atMs));
-    return process.exitValue();
+    process.destroy();
+    boolean ended = process.waitFor(STOP_S_MAX, TimeUnit.SECONDS);
+    if (!ended || process.exitValue() != 0) {
+      throw new IllegalStateException(
+          "Expected up to stop with 0, but "
+              + (ended ? "it stopped with " + process.exitValue() : "it did not stop")
+              + "\n"
+              + said());
+    }
   }
 
   /** Where it is reached; it stays there. */
