@@ -169,7 +169,16 @@ final class Invariants {
     Map<String, Amounts> held = new HashMap<>();
     for (Step step : steps) {
       for (Event event : step.handled().events()) {
-        if (event instanceof Event.LeaseGranted e) {
+        if (event instanceof Event.QuotaDefined e
+            && e.definition().limits().has(Dimension.CONCURRENT_REQUESTS)) {
+          // Limited anew, every open lease holds a slot from now on.
+          for (Event.LeaseGranted lease : open.values()) {
+            if (lease.quotaId().equals(e.quotaId())) {
+              held.computeIfPresent(
+                  lease.leaseId(), (id, amounts) -> amounts.with(Dimension.CONCURRENT_REQUESTS, 1));
+            }
+          }
+        } else if (event instanceof Event.LeaseGranted e) {
           open.put(e.leaseId(), e);
           held.put(e.leaseId(), e.charged());
         } else if (event instanceof Event.LeaseRenewed e) {

@@ -123,15 +123,7 @@ public final class RequestHandler {
 
   private LeaseQueued queued(Waiter waiter) {
     QuotaState quota = tx.state().quota(waiter.request().quotaId());
-    Ahead ahead = quota.order().ahead(waiter.finishTag(), waiter.arrival());
-    return new LeaseQueued(
-        quota.id(),
-        waiter.request().requestId(),
-        waiter.request().agentId(),
-        ahead.count() + 1,
-        Eta.waitMs(quota, ahead, waiter.estimate(), tx.nowMs()),
-        null,
-        request.correlation());
+    return Eta.told(quota, waiter, tx.nowMs(), request.correlation());
   }
 
   private LeaseGranted granted(Lease lease) {

@@ -4,7 +4,6 @@ import dev.fairway.admission.engine.Event.DuplicateIgnored;
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.LeaseCancelled;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
-import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
@@ -21,7 +20,6 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.margin.Aimd;
 import dev.fairway.admission.engine.margin.HeaderResync;
-import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
 import dev.fairway.admission.engine.queue.Drain;
 import dev.fairway.admission.engine.queue.Eta;
 import dev.fairway.admission.engine.queue.Tags;
@@ -268,16 +266,7 @@ public final class SettlementHandler {
     String identity = Identity.ofRequest(lease.request().agentId(), lease.request().requestId());
     Waiter waiter = tx.state().waiter(identity);
     if (settlement.requeue() && waiter != null) {
-      Ahead ahead = quota.order().ahead(waiter.finishTag(), waiter.arrival());
-      tx.emit(
-          new LeaseQueued(
-              quota.id(),
-              waiter.request().requestId(),
-              waiter.request().agentId(),
-              ahead.count() + 1,
-              Eta.waitMs(quota, ahead, waiter.estimate(), tx.nowMs()),
-              null,
-              waiter.request().correlation()));
+      tx.emit(Eta.told(quota, waiter, tx.nowMs(), waiter.request().correlation()));
     }
   }
 

@@ -13,9 +13,6 @@ public interface AdmissionOrder {
   /** Who is served next, or null. */
   Waiter head();
 
-  /** The waiter of that tag and arrival, or null. */
-  Waiter find(long finishTag, long arrival);
-
   /**
    * Who is served before a request of that tag and arrival, whether it is in line or not.
    *

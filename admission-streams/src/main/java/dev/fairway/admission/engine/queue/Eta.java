@@ -1,10 +1,13 @@
 package dev.fairway.admission.engine.queue;
 
+import dev.fairway.admission.engine.Event.LeaseQueued;
+import dev.fairway.admission.engine.OpaqueBytes;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
 import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
 import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.Waiter;
 
 /**
  * When a request will be granted if nobody else comes: the slowest bucket decides, for grants go
@@ -28,6 +31,20 @@ public final class Eta {
       }
     }
     return Math.min(wait, LONGEST_MS);
+  }
+
+  /** What a waiting request is told at that time: its position and its ETA. */
+  public static LeaseQueued told(
+      QuotaState quota, Waiter waiter, long atMs, OpaqueBytes correlation) {
+    Ahead ahead = quota.order().ahead(waiter.finishTag(), waiter.arrival());
+    return new LeaseQueued(
+        quota.id(),
+        waiter.request().requestId(),
+        waiter.request().agentId(),
+        ahead.count() + 1,
+        waitMs(quota, ahead, waiter.estimate(), atMs),
+        null,
+        correlation);
   }
 
   /** Usable balance at which a charge fits: an oversize one fits a full bucket and leaves debt. */

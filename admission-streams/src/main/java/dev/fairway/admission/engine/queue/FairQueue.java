@@ -75,12 +75,6 @@ public final class FairQueue implements AdmissionOrder {
   }
 
   @Override
-  public Waiter find(long finishTag, long arrival) {
-    Node node = findNode(finishTag, arrival);
-    return node == null ? null : node.waiter;
-  }
-
-  @Override
   public Ahead ahead(long finishTag, long arrival) {
     long[] sums = new long[SUMS];
     int count = 0;

@@ -50,11 +50,6 @@ public final class Transaction {
     return events.size() < MAX_EVENTS;
   }
 
-  /** Whether an event was applied. */
-  public boolean changedState() {
-    return !events.isEmpty();
-  }
-
   public List<Event> events() {
     return List.copyOf(events);
   }
