@@ -1,0 +1,133 @@
+package dev.fairway.replay.world.clairvoyant;
+
+import dev.fairway.replay.world.Call;
+import dev.fairway.replay.world.Dimension;
+import dev.fairway.replay.world.Gate;
+import dev.fairway.replay.world.Headers;
+import dev.fairway.replay.world.Refusal;
+import dev.fairway.replay.world.World;
+import dev.fairway.replay.world.clairvoyant.TagOrder.Waiting;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Lets calls through in fair order as soon as the provider will admit them, and not before. A
+ * strong reference, no proof of the optimum: nobody says that fair order is the fastest.
+ */
+public final class ClairvoyantGate implements Gate {
+  private static final long LOOK_AGAIN_MS = 5;
+
+  private final World world;
+  private final TagOrder order;
+  private final Foresight foresight;
+  private final Backfill backfill;
+  private final Map<Call, Waiting> served = new HashMap<>();
+  private long wakeAtMs = Long.MAX_VALUE;
+
+  /** A gate for that world. */
+  public ClairvoyantGate(World world) {
+    this.world = world;
+    this.order = new TagOrder(world.provider().limits());
+    this.foresight = new Foresight(world);
+    this.backfill = new Backfill(world.provider().depth(Dimension.INPUT_TOKENS));
+  }
+
+  @Override
+  public void ask(Call call) {
+    order.add(call, foresight.input(call));
+    drain();
+  }
+
+  @Override
+  public void withdrawn(Call call) {
+    if (order.remove(call)) {
+      drain();
+    }
+  }
+
+  @Override
+  public void arrived(Call call) {
+    foresight.arrived(call);
+    drain();
+  }
+
+  @Override
+  public void over(Call call) {
+    foresight.over(call);
+    served.remove(call);
+    drain();
+  }
+
+  @Override
+  public void refused(Call call, Refusal refusal, boolean again) {
+    foresight.over(call);
+    Waiting before = served.remove(call);
+    if (again) {
+      order.putBack(before);
+      drain();
+    }
+  }
+
+  @Override
+  public void started(Call call, Headers headers) {}
+
+  @Override
+  public void ended(Call call) {}
+
+  private void drain() {
+    Waiting head = order.head();
+    while (head != null && foresight.fits(head.call())) {
+      serve(head);
+      head = order.head();
+    }
+    backfill.setHead(head);
+    if (head != null) {
+      passHead(head);
+      wakeFor(head);
+    }
+  }
+
+  private void passHead(Waiting head) {
+    long headInput = foresight.input(head.call());
+    Waiting passing = nextToPass(head, headInput);
+    while (passing != null) {
+      backfill.passed(foresight.input(passing.call()));
+      serve(passing);
+      passing = nextToPass(head, headInput);
+    }
+  }
+
+  private Waiting nextToPass(Waiting head, long headInput) {
+    for (Waiting waiting : order) {
+      if (waiting != head
+          && backfill.mayPass(foresight.input(waiting.call()), headInput)
+          && foresight.fits(waiting.call())) {
+        return waiting;
+      }
+    }
+    return null;
+  }
+
+  private void serve(Waiting waiting) {
+    order.serve(waiting);
+    served.put(waiting.call(), waiting);
+    foresight.sent(waiting.call());
+    world.sender().send(waiting.call());
+  }
+
+  private void wakeFor(Waiting head) {
+    long nowMs = world.agenda().nowMs();
+    long dueMs = Math.max(nowMs + LOOK_AGAIN_MS, foresight.whenFits(head.call()));
+    if (dueMs < wakeAtMs || wakeAtMs <= nowMs) {
+      wakeAtMs = dueMs;
+      world.agenda().at(dueMs, () -> wake(dueMs));
+    }
+  }
+
+  private void wake(long dueMs) {
+    if (wakeAtMs == dueMs) {
+      wakeAtMs = Long.MAX_VALUE;
+      drain();
+    }
+  }
+}

@@ -1,0 +1,107 @@
+package dev.fairway.replay.world.clairvoyant;
+
+import dev.fairway.replay.world.Call;
+import dev.fairway.replay.world.Dimension;
+import dev.fairway.replay.world.Provider;
+import dev.fairway.replay.world.World;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * What a call will meet when it arrives at the provider: its level now, less the calls that are on
+ * their way, the outputs that end before then, and what others will have sent.
+ */
+final class Foresight {
+  private final World world;
+  private final long horizonMs;
+  private final Map<Call, Long> underway = new HashMap<>();
+  private final Map<Call, Long> runningUntilMs = new HashMap<>();
+  private long inputUnderway;
+  private long maxTokensUnderway;
+
+  Foresight(World world) {
+    this.world = world;
+    this.horizonMs =
+        (long)
+            Math.ceil(
+                world.options().network().providerMs()
+                    * (1 + world.options().network().providerSpread()));
+  }
+
+  /** Input of a call that is sent now. */
+  long input(Call call) {
+    return call.countedInput(now() + horizonMs);
+  }
+
+  boolean fits(Call call) {
+    if (provider().isOut(now()) || provider().isOut(now() + horizonMs)) {
+      return false;
+    }
+    for (Dimension d : Dimension.values()) {
+      if (provider().room(d, now()) < needed(d, call)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** When it may fit at the earliest, if nobody else is sent. */
+  long whenFits(Call call) {
+    long whenMs = provider().isOut(now() + horizonMs) ? now() + horizonMs : now();
+    for (Dimension d : Dimension.values()) {
+      long needed = Math.min(needed(d, call), provider().depth(d));
+      whenMs = Math.max(whenMs, provider().whenRoom(d, now(), needed));
+    }
+    return whenMs;
+  }
+
+  private long needed(Dimension d, Call call) {
+    long need = provider().need(d, input(call), call.role().maxTokens());
+    switch (d) {
+      case REQUESTS:
+        return need + underway.size() + world.outside().callsBetween(now(), now() + horizonMs);
+      case INPUT_TOKENS:
+        return need + inputUnderway + world.outside().inputBetween(now(), now() + horizonMs);
+      default:
+        return provider().chargesMaxTokens()
+            ? need + maxTokensUnderway
+            : need + outputEndingBy(now() + horizonMs);
+    }
+  }
+
+  private long outputEndingBy(long atMs) {
+    long output = 0;
+    for (Map.Entry<Call, Long> running : runningUntilMs.entrySet()) {
+      output += running.getValue() <= atMs ? running.getKey().output() : 0;
+    }
+    return output;
+  }
+
+  void sent(Call call) {
+    long input = input(call);
+    underway.put(call, input);
+    inputUnderway += input;
+    maxTokensUnderway += call.role().maxTokens();
+  }
+
+  void arrived(Call call) {
+    Long input = underway.remove(call);
+    if (input != null) {
+      inputUnderway -= input;
+      maxTokensUnderway -= call.role().maxTokens();
+      runningUntilMs.put(call, now() + call.durationMs());
+    }
+  }
+
+  void over(Call call) {
+    runningUntilMs.remove(call);
+  }
+
+  private Provider provider() {
+    return world.provider();
+  }
+
+  private long now() {
+    return world.agenda().nowMs();
+  }
+}
