@@ -28,6 +28,7 @@ public final class RunWatch implements Observer {
   private final List<Amount> fleet = new ArrayList<>();
   private final List<Amount> outside = new ArrayList<>();
   private long refusals;
+  private double lastMs;
 
   /** Input that the provider charged at a time. */
   record Amount(double atMs, long tokens) {}
@@ -38,10 +39,19 @@ public final class RunWatch implements Observer {
     final List<Stretch> stretches = new ArrayList<>();
     final List<Double> refusalsMs = new ArrayList<>();
     Double toolsSinceMs;
+    Double waitsSinceMs;
 
     Row(String name, int group) {
       this.name = name;
       this.group = group;
+    }
+
+    /** A wait that a refusal began, which did not end in the turn's own call. */
+    void waitsUntil(double atMs) {
+      if (waitsSinceMs != null && atMs > waitsSinceMs) {
+        stretches.add(new Stretch(Activity.WAIT, waitsSinceMs, atMs));
+      }
+      waitsSinceMs = null;
     }
 
     void toolsUntil(double atMs) {
@@ -64,8 +74,14 @@ public final class RunWatch implements Observer {
 
   @Override
   public void refused(long atMs, Call call, Dimension binding) {
+    Row row = row(call);
+    if (row.waitsSinceMs == null) {
+      row.toolsUntil(call.wantedAtMs());
+      row.waitsSinceMs = (double) call.wantedAtMs();
+    }
+    lastMs = atMs;
     if (refusals++ < REFUSALS_MAX) {
-      row(call).refusalsMs.add((double) atMs);
+      row.refusalsMs.add((double) atMs);
     }
   }
 
@@ -74,6 +90,7 @@ public final class RunWatch implements Observer {
     if (call.isReplan()) {
       Row row = row(call);
       row.toolsSinceMs = null;
+      row.waitsUntil(call.sentAtMs());
       row.stretches.add(new Stretch(Activity.RE_PLAN, call.sentAtMs(), atMs));
     }
   }
@@ -82,6 +99,7 @@ public final class RunWatch implements Observer {
   public void turnEnded(long atMs, Call call, long waitingSinceMs, long sentAtMs) {
     Row row = row(call);
     row.toolsUntil(waitingSinceMs);
+    row.waitsSinceMs = null;
     row.stretches.add(new Stretch(Activity.WAIT, waitingSinceMs, sentAtMs));
     row.stretches.add(new Stretch(Activity.CALL, sentAtMs, atMs));
     row.toolsSinceMs = (double) atMs;
@@ -89,6 +107,11 @@ public final class RunWatch implements Observer {
     waitsMs
         .computeIfAbsent(call.role(), role -> new ArrayList<>())
         .add((double) (sentAtMs - waitingSinceMs));
+  }
+
+  @Override
+  public void replanned(long atMs, Call call, boolean fromWaits) {
+    row(call).waitsUntil(atMs);
   }
 
   @Override
@@ -105,6 +128,7 @@ public final class RunWatch implements Observer {
 
   /** One row an agent, in order of the agents. */
   public List<AgentLine> agents() {
+    rows.values().forEach(row -> row.waitsUntil(lastMs));
     return rows.values().stream()
         .map(
             r ->

@@ -5,7 +5,7 @@ import java.util.Locale;
 /** Where a time lies across a picture, and the lines and labels that say so. */
 final class TimeAxis {
   static final int LEFT = 118;
-  static final int RIGHT = 12;
+  static final int RIGHT = 24;
   static final int HEIGHT = 22;
 
   private static final double[] TICKS_S = {2, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200};

@@ -9,7 +9,7 @@ import java.util.Map;
  * How long turns waited, a bar a role and policy: the median solid, the 95th percentile behind it.
  */
 final class WaitPicture {
-  private static final int BAR = 9;
+  private static final int BAR = 14;
   private static final int GAP = 10;
   private static final int TOP = 12;
   private static final int LABEL_WIDTH = 150;
@@ -36,13 +36,13 @@ final class WaitPicture {
         double p50 = quantile(waits, 0.5);
         double p95 = quantile(waits, 0.95);
         double left = TimeAxis.LEFT + LABEL_WIDTH;
-        svg.text("end", left - 6, row + BAR - 1.0, run.getKey());
-        svg.path("wait_tail", Svg.box(left, row, p95 * scale, BAR - 2));
-        svg.path("wait", Svg.box(left, row, p50 * scale, BAR - 2));
+        svg.text("end", left - 6, row + BAR - 4.0, run.getKey());
+        svg.path("wait_tail", Svg.box(left, row, p95 * scale, BAR - 4));
+        svg.path("wait", Svg.box(left, row, p50 * scale, BAR - 4));
         svg.text(
             "start",
             left + p95 * scale + 6,
-            row + BAR - 1.0,
+            row + BAR - 4.0,
             String.format(Locale.ROOT, "%.1f / %.1f s", p50 / 1000, p95 / 1000));
         row += BAR;
       }

@@ -124,7 +124,7 @@ class SimulateReportTest {
 
     // then: the call covers the whole row, and one 429 lies in the window
     assertThat(svg).contains("class=\"call\" d=\"M118.0");
-    assertThat(svg).contains("h1030.00v");
+    assertThat(svg).contains("h1018.00v");
     assertThat(svg).containsOnlyOnce("h-1.20z");
   }
 }
