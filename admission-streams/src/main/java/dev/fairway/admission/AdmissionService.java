@@ -222,7 +222,11 @@ public final class AdmissionService implements AutoCloseable {
     pages.put("/status", query -> answer(() -> StatusJson.status(isReady(), queries.quotas())));
     pages.put(
         "/leases",
-        query -> answer(() -> StatusJson.leases(queries.leases(query.get("quota"), limit(query)))));
+        query ->
+            answer(
+                () ->
+                    StatusJson.leases(
+                        queries.leases(query.get("quota"), limit(query)), clock.getAsLong())));
     pages.put(
         "/queue",
         query ->

@@ -26,8 +26,9 @@ final class StatusJson {
     return status;
   }
 
-  static ObjectNode leases(List<Lease> leases) {
+  static ObjectNode leases(List<Lease> leases, long nowMs) {
     ObjectNode answer = JSON.objectNode();
+    answer.put("at_ms", nowMs);
     ArrayNode list = answer.putArray("leases");
     leases.forEach(lease -> list.add(lease(lease)));
     return answer;
@@ -35,6 +36,7 @@ final class StatusJson {
 
   static ObjectNode queue(List<EngineQueries.Placed> waiting, long nowMs) {
     ObjectNode answer = JSON.objectNode();
+    answer.put("at_ms", nowMs);
     ArrayNode list = answer.putArray("queue");
     waiting.forEach(placed -> list.add(waiter(placed.position(), placed.waiter(), nowMs)));
     return answer;

@@ -4,8 +4,6 @@ import dev.fairway.cli.ops.DeadLetter;
 import dev.fairway.cli.ops.DeadLetterStore;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.Printable;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -81,11 +79,8 @@ final class DeadLettersCommand extends GroupCommand {
     }
 
     private static String age(DeadLetter letter) {
-      Duration age =
-          Duration.between(Instant.ofEpochMilli(letter.record().timestamp()), Instant.now());
-      return age.toHours() > 0
-          ? age.toHours() + "h" + age.toMinutesPart() + "m"
-          : age.toMinutes() + "m" + age.toSecondsPart() + "s";
+      return HumanTime.length(
+          Math.max(0, System.currentTimeMillis() - letter.record().timestamp()));
     }
   }
 

@@ -56,21 +56,29 @@ public final class StatusClient {
   }
 
   /**
+   * One entry of a list.
+   *
+   * @param atMs the time of the coordinator that gave it, epoch milliseconds
+   */
+  public record Entry(JsonNode value, long atMs) {}
+
+  /**
    * The list that every coordinator gives under {@code field}, put together.
    *
    * @param path such as {@code /leases}
    * @param quota null: of all quotas
    * @param limit most entries of one coordinator
    */
-  public List<JsonNode> list(String path, String field, String quota, int limit) {
+  public List<Entry> list(String path, String field, String quota, int limit) {
     Map<String, String> query = new LinkedHashMap<>();
     if (quota != null) {
       query.put("quota", quota);
     }
     query.put("limit", Integer.toString(limit));
-    List<JsonNode> entries = new ArrayList<>();
+    List<Entry> entries = new ArrayList<>();
     for (JsonNode answer : ask(path, query)) {
-      (answer.isArray() ? answer : answer.path(field)).forEach(entries::add);
+      long atMs = answer.path("at_ms").asLong();
+      answer.path(field).forEach(value -> entries.add(new Entry(value, atMs)));
     }
     return entries;
   }
