@@ -221,6 +221,13 @@ public final class AdmissionService implements AutoCloseable {
     pages.put("/metrics", query -> metrics());
     pages.put("/status", query -> answer(() -> StatusJson.status(isReady(), queries.quotas())));
     pages.put(
+        "/definitions",
+        query ->
+            answer(
+                () ->
+                    StatusJson.definitions(
+                        queries.quotas(), query.get("quota"), clock.getAsLong())));
+    pages.put(
         "/leases",
         query ->
             answer(

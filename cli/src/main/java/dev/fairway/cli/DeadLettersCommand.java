@@ -59,7 +59,7 @@ final class DeadLettersCommand extends GroupCommand {
           table.add(
               letter.place(),
               letter.reason(),
-              source(letter),
+              letter.source(),
               Printable.text(letter.record().key()),
               letter.truncatedFromBytes() == null
                   ? letter.bytes()
@@ -165,16 +165,12 @@ final class DeadLettersCommand extends GroupCommand {
         : letters.stream().filter(letter -> reason.equals(letter.reason())).toList();
   }
 
-  private static String source(DeadLetter letter) {
-    return letter.sourceTopic() + "/" + letter.sourcePartition() + ":" + letter.sourceOffset();
-  }
-
   private static Map<String, Object> result(DeadLetter letter) {
     Map<String, Object> result = new LinkedHashMap<>();
     result.put("place", letter.place());
     result.put("reason", letter.reason());
     result.put("detail", letter.detail());
-    result.put("source", source(letter));
+    result.put("source", letter.source());
     result.put("key", Printable.text(letter.record().key()));
     result.put("bytes", letter.bytes());
     result.put("truncated_from", letter.truncatedFromBytes());

@@ -52,6 +52,15 @@ public record DeadLetter(
     return record.partition() + ":" + record.offset();
   }
 
+  /** Where it was read from, as {@code topic/partition:offset}. */
+  public String source() {
+    return sourceTopic + "/" + sourcePartition + ":" + sourceOffset;
+  }
+
+  static String source(String topic, int partition, long offset) {
+    return topic + "/" + partition + ":" + offset;
+  }
+
   /** Length of the value in bytes; 0 for none. */
   public int bytes() {
     return record.value() == null ? 0 : record.value().length;

@@ -4,8 +4,10 @@ import dev.fairway.cli.CliException;
 import dev.fairway.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -55,6 +57,28 @@ public final class DeadLetterStore {
                 DeadLetter.of(
                     letter, redriven.contains(letter.partition() + ":" + letter.offset())))
         .toList();
+  }
+
+  /**
+   * The dead letters of these sources, of those that are kept; the latest one of each.
+   *
+   * @param sources as {@link DeadLetter#source()}
+   */
+  Map<String, DeadLetter> bySource(Set<String> sources) {
+    Map<String, DeadLetter> found = new HashMap<>();
+    pipeline
+        .reader()
+        .read(
+            pipeline.topics().deadLetters(),
+            new TopicReader.From.Beginning(),
+            record -> {
+              DeadLetter letter = DeadLetter.of(record, false);
+              if (sources.contains(letter.source())) {
+                found.put(letter.source(), letter);
+              }
+              return true;
+            });
+    return found;
   }
 
   /**
