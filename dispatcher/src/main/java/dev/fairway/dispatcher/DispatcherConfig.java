@@ -193,6 +193,11 @@ public final class DispatcherConfig {
     return configured == null ? topics.prefix() + "dispatcher" : configured;
   }
 
+  /** A group that nobody joins; it keeps up to where bad registrations were put aside. */
+  String agentsGroupId() {
+    return groupId() + "-agents";
+  }
+
   boolean openMode() {
     Boolean configured = values.getBoolean(OPEN_MODE);
     return configured == null

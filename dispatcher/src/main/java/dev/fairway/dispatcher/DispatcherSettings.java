@@ -33,7 +33,7 @@ final class DispatcherSettings {
               ConfigDef.Type.STRING,
               null,
               ConfigDef.Importance.MEDIUM,
-              "Consumer group of the journal. Null: the topic prefix and 'dispatcher'.")
+              "Consumer group of the journal. Null: the topic prefix and 'dispatcher'. Offsets of the group with '-agents' behind it mark which bad registrations were dead-lettered.")
           .define(
               DispatcherConfig.OPEN_MODE,
               ConfigDef.Type.BOOLEAN,

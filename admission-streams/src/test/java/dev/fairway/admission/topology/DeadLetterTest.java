@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.Estimate;
 import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.Outcome;

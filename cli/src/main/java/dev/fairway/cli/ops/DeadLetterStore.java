@@ -1,6 +1,7 @@
 package dev.fairway.cli.ops;
 
 import dev.fairway.cli.CliException;
+import dev.fairway.schemas.DeadLetterFormat;
 import dev.fairway.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -91,7 +92,7 @@ public final class DeadLetterStore {
     checkSource(letter);
     List<Header> headers = new ArrayList<>();
     for (Header header : letter.record().headers()) {
-      if (!header.key().startsWith(DeadLetter.OWN_HEADERS)) {
+      if (!header.key().startsWith(DeadLetterFormat.OWN_PREFIX)) {
         headers.add(header);
       }
     }
@@ -124,7 +125,12 @@ public final class DeadLetterStore {
     }
     Topics topics = pipeline.topics();
     Set<String> sources =
-        Set.of(topics.requests(), topics.settlements(), topics.tasks(), topics.quotas());
+        Set.of(
+            topics.requests(),
+            topics.settlements(),
+            topics.tasks(),
+            topics.quotas(),
+            topics.agents());
     if (letter.sourceTopic() == null || !sources.contains(letter.sourceTopic())) {
       throw new CliException(
           "Expected the source of dead letter "
