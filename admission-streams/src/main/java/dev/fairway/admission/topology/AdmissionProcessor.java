@@ -145,7 +145,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
             record.headers());
     long nowMs = beforeCommand();
     if (!foreignKeys.isOwn(source)) {
-      foreign(source, foreignKeys.forwarded(source), nowMs);
+      foreign(source, nowMs);
     } else if (tooLarge(source)) {
       deadLetter(
           source,
@@ -179,7 +179,12 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
     } else if (input instanceof InputReader.Refused refused) {
       deadLetter(source, refused.reason(), refused.detail(), nowMs);
     } else if (input instanceof InputReader.Keyless keyless) {
-      foreign(source, foreignKeys.forwarded(source, keyless.ownerKey(), keyless.detail()), nowMs);
+      deadLetter(source, DeadLetterReason.KEY_MISMATCH, keyless.detail(), nowMs);
+      // Set aside here, as it was read; the owner of the quota's key only tells the agent.
+      Record<byte[], byte[]> forwarded =
+          foreignKeys.forwarded(source, keyless.ownerKey(), keyless.detail());
+      context.forward(forwarded, AdmissionTopology.FORWARD);
+      parts.observer().forwarded(source.topic());
     }
   }
 
@@ -194,7 +199,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
       Handled handled =
           handle(accepted.key(), accepted.command(), cause, nowMs, source.coordinates());
       String invalid = rejectedAsInvalid(handled);
-      if (invalid != null) {
+      if (invalid != null && !foreignKeys.isAnswerOnly(source)) {
         deadLetter(source, reasonOf(accepted.command()), invalid, nowMs);
       }
     } catch (InvalidCommandException e) {
@@ -263,16 +268,16 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
     return deadlineMs <= nowMs ? nowMs + STALLED_TICK_MS : deadlineMs;
   }
 
-  private void foreign(SourceRecord source, Record<byte[], byte[]> forwarded, long nowMs) {
+  private void foreign(SourceRecord source, long nowMs) {
     if (foreignKeys.mayForward(source)) {
-      context.forward(forwarded, AdmissionTopology.FORWARD);
+      context.forward(foreignKeys.forwarded(source), AdmissionTopology.FORWARD);
       parts.observer().forwarded(source.topic());
     } else {
       deadLetter(
           source,
           DeadLetterReason.FOREIGN_KEY,
           "Expected partition "
-              + foreignKeys.ownerOf(forwarded.key())
+              + foreignKeys.ownerOf(source.key())
               + " for this record key, with "
               + settings.partitions()
               + " partitions, but found it in "

@@ -179,6 +179,8 @@ class DeadLetterTest {
     assertThat(header(letter, "fairway.reason")).isEqualTo("KEY_MISMATCH");
     assertThat(header(letter, "fairway.detail"))
         .isEqualTo("Expected record key 'k' but found none");
+    assertThat(letter.key()).isNull();
+    assertThat(header(letter, "fairway.offset")).isEqualTo("0");
     assertToldInvalid("k", "Expected record key 'k' but found none");
   }
 
@@ -275,7 +277,8 @@ class DeadLetterTest {
     }
     assertRejectedAndDead(request("r1").setQuota("k/a/b").build());
     context.send(context.topics.requests(), KEY, request("r1").setQuota("").build());
-    assertToldInvalid(KEY, "Expected record key '', the key of quota '', but found 'k'");
+    assertToldInvalid(
+        KEY, "Expected a quota id 'key' or 'key/name' from A-Z a-z 0-9 . _ -, but found ''");
     assertReason(DeadLetterReason.KEY_MISMATCH);
   }
 
