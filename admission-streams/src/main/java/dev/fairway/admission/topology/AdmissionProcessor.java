@@ -145,7 +145,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
             record.headers());
     long nowMs = beforeCommand();
     if (!foreignKeys.isOwn(source)) {
-      foreign(source, nowMs);
+      foreign(source, foreignKeys.forwarded(source), nowMs);
     } else if (tooLarge(source)) {
       deadLetter(
           source,
@@ -178,6 +178,8 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
       submit(accepted, source, nowMs);
     } else if (input instanceof InputReader.Refused refused) {
       deadLetter(source, refused.reason(), refused.detail(), nowMs);
+    } else if (input instanceof InputReader.Keyless keyless) {
+      foreign(source, foreignKeys.forwarded(source, keyless.ownerKey(), keyless.detail()), nowMs);
     }
   }
 
@@ -193,7 +195,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
           handle(accepted.key(), accepted.command(), cause, nowMs, source.coordinates());
       String invalid = rejectedAsInvalid(handled);
       if (invalid != null) {
-        deadLetter(source, DeadLetterReason.INVALID, invalid, nowMs);
+        deadLetter(source, reasonOf(accepted.command()), invalid, nowMs);
       }
     } catch (InvalidCommandException e) {
       deadLetter(source, DeadLetterReason.INVALID, e.getMessage(), nowMs);
@@ -261,16 +263,16 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
     return deadlineMs <= nowMs ? nowMs + STALLED_TICK_MS : deadlineMs;
   }
 
-  private void foreign(SourceRecord source, long nowMs) {
+  private void foreign(SourceRecord source, Record<byte[], byte[]> forwarded, long nowMs) {
     if (foreignKeys.mayForward(source)) {
-      context.forward(foreignKeys.forwarded(source), AdmissionTopology.FORWARD);
+      context.forward(forwarded, AdmissionTopology.FORWARD);
       parts.observer().forwarded(source.topic());
     } else {
       deadLetter(
           source,
           DeadLetterReason.FOREIGN_KEY,
           "Expected partition "
-              + foreignKeys.ownerOf(source)
+              + foreignKeys.ownerOf(forwarded.key())
               + " for this record key, with "
               + settings.partitions()
               + " partitions, but found it in "
@@ -355,6 +357,12 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
 
   private static String tickOf(String key) {
     return "the tick of " + key;
+  }
+
+  private static DeadLetterReason reasonOf(Command refused) {
+    return refused instanceof Command.RefuseRequest
+        ? DeadLetterReason.KEY_MISMATCH
+        : DeadLetterReason.INVALID;
   }
 
   private static boolean hasDecision(Handled handled) {

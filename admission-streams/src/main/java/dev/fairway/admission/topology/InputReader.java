@@ -47,6 +47,11 @@ final class InputReader {
   /** A command for the engine. */
   record Accepted(String key, Command command) implements Input {}
 
+  /**
+   * A request without a record key: whoever owns its quota's key can tell its agent what is wrong.
+   */
+  record Keyless(String ownerKey, String detail) implements Input {}
+
   /** Not for the engine. */
   record Refused(DeadLetterReason reason, String detail) implements Input {}
 
@@ -92,9 +97,7 @@ final class InputReader {
     }
     String key = text(source.key());
     if (source.topic().equals(topics.requests())) {
-      LeaseRequest request = withCorrelation(source);
-      return checked(
-          key, request.getQuota(), CommandMapper.toCommand(request, source.appendedAtMs()));
+      return request(source, key, withCorrelation(source));
     }
     if (source.topic().equals(topics.settlements())) {
       Settlement settlement = settlements.deserialize(source.topic(), source.value());
@@ -106,20 +109,46 @@ final class InputReader {
         key, update.getQuota() == null ? key : update.getQuota(), CommandMapper.toCommand(update));
   }
 
-  private static Input checked(String key, String quotaId, Command command) {
-    if (Ids.isKey(key) && Ids.keyOf(quotaId).equals(key)) {
-      return new Accepted(key, command);
+  /** Under a wrong record key nothing is decided, but the agent can be told. */
+  private static Input request(SourceRecord source, String key, LeaseRequest request) {
+    String quotaId = request.getQuota();
+    String wrong = ForeignKeys.wrongKeyOf(source.headers());
+    if (wrong == null && !belongs(key, quotaId)) {
+      wrong = mismatch(key, quotaId);
     }
-    return new Refused(
-        DeadLetterReason.KEY_MISMATCH,
-        key == null
-            ? "Expected record key " + quoted(Ids.keyOf(quotaId)) + " but found none"
-            : "Expected record key "
-                + quoted(Ids.keyOf(quotaId))
-                + ", the key of quota "
-                + quoted(quotaId)
-                + ", but found "
-                + quoted(key));
+    if (wrong == null) {
+      return new Accepted(key, CommandMapper.toCommand(request, source.appendedAtMs()));
+    }
+    if (!Ids.isId(request.getAgentId())) {
+      return new Refused(DeadLetterReason.KEY_MISMATCH, wrong);
+    }
+    if (Ids.isKey(key)) {
+      return new Accepted(key, CommandMapper.refusal(request, wrong));
+    }
+    return Ids.isQuotaId(quotaId)
+        ? new Keyless(Ids.keyOf(quotaId), wrong)
+        : new Refused(DeadLetterReason.KEY_MISMATCH, wrong);
+  }
+
+  private static Input checked(String key, String quotaId, Command command) {
+    return belongs(key, quotaId)
+        ? new Accepted(key, command)
+        : new Refused(DeadLetterReason.KEY_MISMATCH, mismatch(key, quotaId));
+  }
+
+  private static boolean belongs(String key, String quotaId) {
+    return Ids.isKey(key) && Ids.keyOf(quotaId).equals(key);
+  }
+
+  private static String mismatch(String key, String quotaId) {
+    return key == null
+        ? "Expected record key " + quoted(Ids.keyOf(quotaId)) + " but found none"
+        : "Expected record key "
+            + quoted(Ids.keyOf(quotaId))
+            + ", the key of quota "
+            + quoted(quotaId)
+            + ", but found "
+            + quoted(key);
   }
 
   private LeaseRequest withCorrelation(SourceRecord source) {
