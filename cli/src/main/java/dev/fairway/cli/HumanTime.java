@@ -24,12 +24,16 @@ final class HumanTime {
       return ms / 1_000 + " s";
     }
     if (ms < HOUR_MS) {
-      return length.toMinutes() + " min " + length.toSecondsPart() + " s";
+      return units(length.toMinutes(), "min", length.toSecondsPart(), "s");
     }
     if (ms < DAY_MS) {
-      return length.toHours() + " h " + length.toMinutesPart() + " min";
+      return units(length.toHours(), "h", length.toMinutesPart(), "min");
     }
-    return length.toDays() + " d " + length.toHoursPart() + " h";
+    return units(length.toDays(), "d", length.toHoursPart(), "h");
+  }
+
+  private static String units(long large, String largeUnit, int small, String smallUnit) {
+    return large + " " + largeUnit + (small == 0 ? "" : " " + small + " " + smallUnit);
   }
 
   /** A point in time as seen from another one: {@code in 83 s}, {@code 4.2 s ago}. */

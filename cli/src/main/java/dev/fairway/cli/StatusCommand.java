@@ -100,7 +100,7 @@ final class StatusCommand extends BaseCommand {
         .properties()
         .forEach(
             amount -> {
-              if (!amount.getValue().isNull()) {
+              if (amount.getValue().asLong() != 0) {
                 parts.add(amount.getKey() + " " + amount.getValue().asText());
               }
             });

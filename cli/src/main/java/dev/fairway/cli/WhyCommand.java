@@ -72,7 +72,7 @@ final class WhyCommand extends BaseCommand {
           "Expected request '"
               + requestId
               + "' in the journal of the last "
-              + since
+              + HumanTime.length(since.toMillis())
               + ", but "
               + read
               + " records don't have it. Look further back with --since, or check the id.");

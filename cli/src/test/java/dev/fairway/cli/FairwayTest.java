@@ -141,6 +141,24 @@ class FairwayTest {
   }
 
   @Test
+  void shouldNameWhatAnOptionTakes() {
+    List<String> labels = new ArrayList<>();
+    labels(Fairway.commandLine(), labels);
+
+    assertThat(labels)
+        .hasSizeGreaterThan(50)
+        .allSatisfy(label -> assertThat(label).matches(".* [A-Z][A-Z_:|,.\\[\\]-]*"));
+  }
+
+  private static void labels(CommandLine command, List<String> to) {
+    CommandLine.Model.CommandSpec spec = command.getCommandSpec();
+    spec.args().stream()
+        .filter(arg -> arg.arity().max() > 0)
+        .forEach(arg -> to.add(spec.qualifiedName() + " " + arg.paramLabel()));
+    command.getSubcommands().values().forEach(sub -> labels(sub, to));
+  }
+
+  @Test
   void shouldShowEveryCommandWithAllThatItSaysFirst() {
     for (Map.Entry<String, CommandLine> entry : Fairway.commandLine().getSubcommands().entrySet()) {
       String first = entry.getValue().getCommandSpec().usageMessage().description()[0];
