@@ -93,9 +93,19 @@ final class StatusJson {
     quota.put("open_leases", from.openLeases());
     quota.put("waiting", from.waiting());
     quota.set("reserved", amounts(from.reserved()));
+    quota.set("outside_rate", amounts(from.outsideRate()));
     quota.put("hold_until_ms", from.holdUntilMs());
     quota.put("hold_reason", from.holdReason() == null ? null : from.holdReason().name());
     quota.put("virtual_time", from.virtualTime());
+    ArrayNode alerts = quota.putArray("alerts");
+    from.alerts()
+        .forEach(
+            alert ->
+                alerts
+                    .addObject()
+                    .put("kind", alert.kind().name())
+                    .put("subject", alert.subject())
+                    .put("raised_at_ms", alert.raisedAtMs()));
     quota.put(
         "oldest_wait_ms",
         from.oldestEnqueuedAtMs() == null

@@ -52,7 +52,7 @@ class ScriptRunnerTest {
     JsonNode resynced = events(printed, "BucketsResynced").get(0);
     assertThat(resynced.at("/dimensions/input_tokens").fieldNames())
         .toIterable()
-        .containsExactly("before", "low", "high", "after");
+        .containsExactly("before", "low", "high", "after", "outside_rate");
     JsonNode state = states(printed).get(0);
     assertThat(state.fieldNames())
         .toIterable()
@@ -68,11 +68,13 @@ class ScriptRunnerTest {
     assertThat(state.get("levels").fieldNames())
         .toIterable()
         .containsExactly("requests", "input_tokens", "output_tokens");
-    assertThat(state.get("margin").doubleValue()).isEqualTo(1.0);
-    assertThat(state.get("margin_mode").asText()).isEqualTo("RATE");
+    // The header makes AUTO follow the provider's level, and keep a sixteenth of the depth free.
+    assertThat(state.get("margin").doubleValue()).isEqualTo(0.9375);
+    assertThat(state.get("margin_mode").asText()).isEqualTo("ADAPTIVE");
     // One request is a fiftieth of its limit, as 600 input tokens are of theirs: it dominates.
     assertThat(state.get("virtual_time").longValue()).isEqualTo(600);
-    assertThat(state.get("outside_rate").get("input_tokens").isNull()).isTrue();
+    assertThat(state.get("outside_rate").get("input_tokens").longValue()).isZero();
+    assertThat(state.get("outside_rate").get("output_tokens").isNull()).isTrue();
   }
 
   @Test
