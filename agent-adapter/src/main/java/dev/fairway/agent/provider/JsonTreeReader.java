@@ -28,10 +28,11 @@ import java.util.Set;
  *   <li>{@value #NODES_MAX} values a document, {@value #ELEMENTS_MAX} elements an array are kept;
  *       later ones are passed over;
  *   <li>of a text the first {@value #TEXT_MAX} characters are kept;
+ *   <li>an integer beyond a long, and a fraction longer than {@value #FRACTION_MAX} characters, is
+ *       null, like anything unknown;
  *   <li>nesting deeper than {@value #NESTING_MAX}, a text longer than {@value #STRING_MAX}
- *       characters, a number longer than {@value #NUMBER_MAX} digits, or bytes that are no JSON:
- *       the rest of the document is unreadable; what was read until then stays, and {@link #end()}
- *       says that it is not whole.
+ *       characters, or bytes that are no JSON: the rest of the document is unreadable; what was
+ *       read until then stays, and {@link #end()} says that it is not whole.
  * </ul>
  */
 final class JsonTreeReader {
@@ -41,7 +42,7 @@ final class JsonTreeReader {
   static final int TEXT_MAX = 4_096;
   static final int NESTING_MAX = 512;
   static final int STRING_MAX = 16 << 20;
-  static final int NUMBER_MAX = 256;
+  static final int FRACTION_MAX = 64;
 
   private static final Set<String> KEPT =
       Set.of(
@@ -75,7 +76,6 @@ final class JsonTreeReader {
               StreamReadConstraints.builder()
                   .maxNestingDepth(NESTING_MAX)
                   .maxStringLength(STRING_MAX)
-                  .maxNumberLength(NUMBER_MAX)
                   .build())
           .build();
 
@@ -206,7 +206,9 @@ final class JsonTreeReader {
             ? NullNode.getInstance()
             : NODES.numberNode(parser.getLongValue());
       case VALUE_NUMBER_FLOAT:
-        return NODES.numberNode(parser.getDoubleValue());
+        return parser.getTextLength() > FRACTION_MAX
+            ? NullNode.getInstance()
+            : NODES.numberNode(parser.getDoubleValue());
       case VALUE_TRUE:
         return NODES.booleanNode(true);
       case VALUE_FALSE:

@@ -56,8 +56,9 @@ final class RateLimitHeaders {
     Map<List<Object>, Map<String, String>> values = new HashMap<>();
     headers.forEach(
         (name, value) -> {
-          Matcher m = NAME.matcher(name);
-          if (m.matches()) {
+          // Most headers are about something else, and a pattern is slow to say so.
+          Matcher m = name.contains("limit-") ? NAME.matcher(name) : null;
+          if (m != null && m.matches()) {
             // Without a dimension it is requests, over a time that the provider does not say.
             Dimension dimension =
                 m.group(2) == null ? Dimension.REQUESTS : DIMENSIONS.get(m.group(2));
