@@ -180,8 +180,7 @@ class ExplainCommandTest {
   void shouldShowAnExampleThatRuns() {
     // when
     assertThat(run("", "--help")).isZero();
-    String example =
-        out.toString().lines().map(String::trim).filter(l -> l.startsWith("{")).findFirst().get();
+    String example = out.toString().replaceAll("(?s).*<<'END'|END\\s*$", "");
     int code = run(example, "-");
 
     // then
