@@ -9,6 +9,8 @@ import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.mapping.Cause;
 import dev.fairway.admission.mapping.JournalMapper;
 import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.DeadLetterFormat;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.serde.AvroSerializer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -55,7 +57,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
   private final AdmissionTopology.Parts parts;
   private final Handling handling;
   private final InputReader reader;
-  private final DeadLetters deadLetters;
+  private final DeadLetterFormat deadLetters;
   private final ForeignKeys foreignKeys;
   private final AvroSerializer<AdmissionEvent> journal;
 
@@ -81,7 +83,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
     this.reader =
         new InputReader(
             settings.topics(), parts.registry(), settings.recordBytesMax(), parts.salts());
-    this.deadLetters = new DeadLetters(settings.deadLetterBytesMax());
+    this.deadLetters = new DeadLetterFormat(settings.deadLetterBytesMax());
     this.foreignKeys = new ForeignKeys(settings.partitions());
     this.journal = new AvroSerializer<>(parts.registry());
   }
@@ -320,7 +322,21 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
       lastWarningMs = atMs;
       LOG.warn("Dead letter {} from {}: {}", reason, source.coordinates(), detail);
     }
-    context.forward(deadLetters.of(source, reason, detail, atMs), AdmissionTopology.DEAD_LETTERS);
+    DeadLetterFormat.Letter letter =
+        deadLetters.of(
+            new DeadLetterFormat.Source(
+                source.topic(),
+                source.partition(),
+                source.offset(),
+                source.key(),
+                source.value(),
+                source.headers()),
+            reason,
+            detail,
+            atMs);
+    context.forward(
+        new Record<>(letter.key(), letter.value(), Math.max(0, atMs), letter.headers()),
+        AdmissionTopology.DEAD_LETTERS);
     parts.observer().deadLettered(reason);
   }
 

@@ -2,6 +2,7 @@ package dev.fairway.admission.topology;
 
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.mapping.CommandMapper;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Quota;
@@ -63,7 +64,7 @@ final class InputReader {
     } catch (UndecodableRecordException e) {
       return e.isRetriable()
           ? new Postponed(e.getMessage())
-          : new Refused(DeadLetterReason.of(e.reason()), e.getMessage());
+          : new Refused(e.deadLetterReason(), e.getMessage());
     }
   }
 

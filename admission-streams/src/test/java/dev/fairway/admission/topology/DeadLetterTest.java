@@ -14,6 +14,7 @@ import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.mapping.JournalRecord;
 import dev.fairway.admission.mapping.JournalRecord.Decided;
 import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.Estimate;
 import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.Outcome;
