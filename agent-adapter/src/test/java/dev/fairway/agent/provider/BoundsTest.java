@@ -128,6 +128,13 @@ class BoundsTest {
   }
 
   @Test
+  void shouldPassOverBlanksAndOneByteOrderMark() {
+    assertThat(usage("\ufeff \r\n{" + USAGE + "}")).isEqualTo(READ);
+    assertThat(usage("\ufeff\ufeff{" + USAGE + "}")).isNull();
+    assertThat(usage(" \ufeff{" + USAGE + "}")).isNull();
+  }
+
+  @Test
   void shouldKeepAtMostSoManyHeadersOfAtMostThatLength() {
     // given
     ResponseHeaders.Builder builder = ResponseHeaders.builder();

@@ -230,6 +230,24 @@ class ProviderStreamTest {
   }
 
   @Test
+  void shouldReadSeveralByteOrderMarksTheSameHoweverTheyAreCut() {
+    // given
+    byte[] sse =
+        "data: \ufeff\ufeff{\"type\":\"message_delta\",\"usage\":{\"output_tokens\":47}}\n\n"
+            .getBytes(StandardCharsets.UTF_8);
+    ProviderStream whole = ProviderProfiles.of("anthropic").stream(Answers.answer(200).response());
+
+    // when
+    whole.read(sse, 0, sse.length);
+    for (int i = 0; i < sse.length; i++) {
+      anthropic.read(sse, i, 1);
+    }
+
+    // then
+    assertThat(whole.end()).isEqualTo(anthropic.end());
+  }
+
+  @Test
   void shouldTakeNoMoreAfterItsEnd() {
     // given
     anthropic.end();

@@ -199,24 +199,21 @@ class RecordedAnswersTest {
 
   /** The event that carried a usage, as its provider wraps it. */
   private static String event(String name, JsonNode usage) {
-    switch (name) {
-      case "message_start":
-        return "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":"
-            + usage
-            + "}}\n\n";
-      case "message_delta":
-        return "event: message_delta\ndata: {\"type\":\"message_delta\",\"usage\":"
-            + usage
-            + "}\n\n";
-      case "response.completed":
-        return "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"usage\":"
-            + usage
-            + "}}\n\n";
-      case "message-end":
-        return "data: {\"type\":\"message-end\",\"delta\":{\"usage\":" + usage + "}}\n\n";
-      default:
-        return "data: {\"object\":\"" + name + "\",\"choices\":[],\"usage\":" + usage + "}\n\n";
-    }
+    return switch (name) {
+      case "message_start" ->
+          "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":"
+              + usage
+              + "}}\n\n";
+      case "message_delta" ->
+          "event: message_delta\ndata: {\"type\":\"message_delta\",\"usage\":" + usage + "}\n\n";
+      case "response.completed" ->
+          "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"usage\":"
+              + usage
+              + "}}\n\n";
+      case "message-end" ->
+          "data: {\"type\":\"message-end\",\"delta\":{\"usage\":" + usage + "}}\n\n";
+      default -> "data: {\"object\":\"" + name + "\",\"choices\":[],\"usage\":" + usage + "}\n\n";
+    };
   }
 
   private static Long firstOf(JsonNode node, String... names) {

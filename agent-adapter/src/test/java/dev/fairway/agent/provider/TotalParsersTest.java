@@ -127,6 +127,9 @@ class TotalParsersTest {
     "\"[DONE]\""
   };
 
+  /** Each in the place of one byte of a JSON text. */
+  private static final String SPOILERS = "{}[]:,\"\\0e.-tn \u00ff\u0000";
+
   private static final String[] NAMES = {
     "error",
     "usage",
@@ -198,6 +201,14 @@ class TotalParsersTest {
     Arbitrary<byte[]> cut =
         Combinators.combine(json, Arbitraries.integers().between(0, 300))
             .as((bytes, at) -> Arrays.copyOf(bytes, Math.min(at, bytes.length)));
+    Arbitrary<byte[]> spoiled =
+        Combinators.combine(
+                json, Arbitraries.integers().between(0, 300), Arbitraries.of(SPOILERS.split("")))
+            .as(
+                (bytes, at, spoiler) -> {
+                  bytes[at % bytes.length] = (byte) spoiler.charAt(0);
+                  return bytes;
+                });
     Arbitrary<byte[]> nested =
         Combinators.combine(object, Arbitraries.of(NAMES), Arbitraries.integers().between(0, 2_000))
             .as(
@@ -205,7 +216,7 @@ class TotalParsersTest {
                     (("{\"" + name + "\":").repeat(depth) + text + "}".repeat(depth))
                         .getBytes(StandardCharsets.UTF_8));
     Arbitrary<byte[]> noise = Arbitraries.bytes().array(byte[].class).ofMaxSize(200);
-    return Arbitraries.oneOf(json, cut, nested, noise);
+    return Arbitraries.oneOf(json, cut, spoiled, nested, noise);
   }
 
   @Provide
@@ -299,7 +310,7 @@ class TotalParsersTest {
     assertThat(byBytes.finished()).isEqualTo(whole.finished());
   }
 
-  @Property(tries = 500)
+  @Property(tries = 2_000)
   void shouldReadABodyTheSameHoweverItIsCut(@ForAll("bodies") byte[] bytes, @ForAll Random cuts) {
     // given
     BodyReader reader = new BodyReader();
