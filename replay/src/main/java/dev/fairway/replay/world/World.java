@@ -59,13 +59,10 @@ public final class World {
   static double demand(long seed, WorldOptions options) {
     WorldOptions free =
         options
-            .with(new WorldOptions.Outside(0, 0, 0, options.outside().callTokens()))
-            .with(
-                new WorldOptions.Fleet(
-                    options.fleet().agents(),
-                    options.fleet().tick(),
-                    0,
-                    options.fleet().estimateSd()));
+            .with(Parameter.OUTSIDE, 0)
+            .with(Parameter.OUTSIDE_BURST, 0)
+            .with(Parameter.OUTAGE_S, 0)
+            .with(Parameter.CRASH_RATE, 0);
     Limits unlimited = new Limits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
     long[] input = {0};
     Observer sum =

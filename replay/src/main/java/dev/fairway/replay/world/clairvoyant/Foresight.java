@@ -57,11 +57,13 @@ final class Foresight {
 
   private long needed(Dimension d, Call call) {
     long need = provider().need(d, input(call), call.role().maxTokens());
+    // What others send in this very millisecond may still be to come.
+    long fromMs = now() - 1;
     switch (d) {
       case REQUESTS:
-        return need + underway.size() + world.outside().callsBetween(now(), now() + horizonMs);
+        return need + underway.size() + world.outside().callsBetween(fromMs, now() + horizonMs);
       case INPUT_TOKENS:
-        return need + inputUnderway + world.outside().inputBetween(now(), now() + horizonMs);
+        return need + inputUnderway + world.outside().inputBetween(fromMs, now() + horizonMs);
       default:
         return provider().chargesMaxTokens()
             ? need + maxTokensUnderway

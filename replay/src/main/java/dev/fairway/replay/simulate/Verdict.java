@@ -1,0 +1,46 @@
+package dev.fairway.replay.simulate;
+
+import java.util.Optional;
+
+/** Whether the fleet could do without admission: where no backoff costs it anything that counts. */
+public final class Verdict {
+  /** Work done and pull requests merged, of what the best admission gives, still as good. */
+  private static final double AS_GOOD = 0.97;
+
+  /** Tokens paid for each useful one, above the best admission's, still as cheap. */
+  private static final double AS_CHEAP = 1.03;
+
+  private Verdict() {}
+
+  /**
+   * The backoff that would do alone, the best if several: it does at least 97 % of the work, merges
+   * at least 97 % of the pull requests and pays at most 3 % more tokens for useful ones than the
+   * engine's default, or the clairvoyant where that did not run. Empty if none would, or none ran.
+   */
+  public static Optional<Policy> backoffAloneWouldDo(StudyResult result) {
+    Policy best = result.policies().contains(Policy.FAIRWAY) ? Policy.FAIRWAY : Policy.CLAIRVOYANT;
+    Policy found = null;
+    for (Policy policy : result.policies()) {
+      if (policy.isBackoffAlone() && isAsGood(result, policy, best)) {
+        found = found == null || useful(result, policy) > useful(result, found) ? policy : found;
+      }
+    }
+    return Optional.ofNullable(found);
+  }
+
+  private static boolean isAsGood(StudyResult result, Policy policy, Policy best) {
+    return useful(result, policy) >= AS_GOOD * useful(result, best)
+        && mean(result, policy, Metric.FINISHED_PRS)
+            >= AS_GOOD * mean(result, best, Metric.FINISHED_PRS)
+        && mean(result, policy, Metric.TOKENS_VS_USEFUL)
+            <= AS_CHEAP * mean(result, best, Metric.TOKENS_VS_USEFUL);
+  }
+
+  private static double useful(StudyResult result, Policy policy) {
+    return mean(result, policy, Metric.USEFUL_VS_CLAIRVOYANT);
+  }
+
+  private static double mean(StudyResult result, Policy policy, Metric metric) {
+    return result.spread(policy, metric).mean();
+  }
+}
