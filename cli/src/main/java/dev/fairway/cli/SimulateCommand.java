@@ -114,15 +114,16 @@ final class SimulateCommand extends BaseCommand {
       for (Parameter parameter : Parameter.values()) {
         boolean flag = parameter.isFlag();
         boolean several = parameter == Parameter.RHO;
-        command.addOption(
+        OptionSpec.Builder option =
             OptionSpec.builder("--" + parameter.optionName())
                 .type(String.class)
-                .arity(flag ? "0..1" : "1")
-                .fallbackValue(flag ? "true" : null)
                 .paramLabel(flag ? "true|false" : several ? "N[,N]" : "VALUE")
                 .description(
-                    sentence(parameter.meaning()) + " (default: " + parameter.presetText() + ").")
-                .build());
+                    sentence(parameter.meaning()) + " (default: " + parameter.presetText() + ").");
+        if (flag) {
+          option.arity("0..1").fallbackValue("true");
+        }
+        command.addOption(option.build());
       }
       return command;
     }

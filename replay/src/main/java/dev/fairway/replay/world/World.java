@@ -20,6 +20,19 @@ public final class World {
   private final Provider provider;
   private final OutsideTraffic outside;
   private final List<Group> groups = new ArrayList<>();
+  private final List<Agent> agents = new ArrayList<>();
+  private final Gate.Sender sender =
+      new Gate.Sender() {
+        @Override
+        public void send(Call call) {
+          agents.get(call.agentIndex()).send(call);
+        }
+
+        @Override
+        public void giveUp(Call call) {
+          agents.get(call.agentIndex()).giveUp(call);
+        }
+      };
   private final long seed;
   private Gate gate;
   private long calls;
@@ -94,23 +107,17 @@ public final class World {
     }
   }
 
-  /** What a gate calls to let calls be sent. */
-  public Gate.Sender sender() {
-    return SENDER;
+  /** The next agent of the fleet; indexes are given out in order. */
+  Agent agent(Caller caller) {
+    Agent agent = new Agent(this, caller);
+    agents.add(agent);
+    return agent;
   }
 
-  private static final Gate.Sender SENDER =
-      new Gate.Sender() {
-        @Override
-        public void send(Call call) {
-          call.agent().send(call);
-        }
-
-        @Override
-        public void giveUp(Call call) {
-          call.agent().giveUp(call);
-        }
-      };
+  /** What a gate calls to let calls be sent. */
+  public Gate.Sender sender() {
+    return sender;
+  }
 
   /** Time. */
   public Agenda agenda() {
