@@ -10,12 +10,16 @@ public final class Verdict {
   /** Tokens paid for each useful one, above the best admission's, still as cheap. */
   private static final double AS_CHEAP = 1.03;
 
+  /** Seconds that a pull request may wait longer on its way. */
+  private static final double AS_SOON_S = 60;
+
   private Verdict() {}
 
   /**
    * The backoff that would do alone, the best if several: it does at least 97 % of the work, merges
-   * at least 97 % of the pull requests and pays at most 3 % more tokens for useful ones than the
-   * engine's default, or the clairvoyant where that did not run. Empty if none would, or none ran.
+   * at least 97 % of the pull requests, lets none wait more than 60 s longer on the mean, and pays
+   * at most 3 % more tokens for useful ones than the engine's default, or the clairvoyant where
+   * that did not run. Empty if none would, or none ran.
    */
   public static Optional<Policy> backoffAloneWouldDo(StudyResult result) {
     Policy best = result.policies().contains(Policy.FAIRWAY) ? Policy.FAIRWAY : Policy.CLAIRVOYANT;
@@ -32,6 +36,8 @@ public final class Verdict {
     return useful(result, policy) >= AS_GOOD * useful(result, best)
         && mean(result, policy, Metric.FINISHED_PRS)
             >= AS_GOOD * mean(result, best, Metric.FINISHED_PRS)
+        && mean(result, policy, Metric.CRITICAL_WAIT_S)
+            <= AS_SOON_S + mean(result, best, Metric.CRITICAL_WAIT_S)
         && mean(result, policy, Metric.TOKENS_VS_USEFUL)
             <= AS_CHEAP * mean(result, best, Metric.TOKENS_VS_USEFUL);
   }

@@ -171,11 +171,11 @@ class StudyTest {
 
   @Test
   void shouldSayWhereBackoffAloneWouldDo() throws InterruptedException {
-    // given: a fleet that uses a third of its limit, whose plans cost nothing
+    // given: a fleet that uses a fifth of its limit, and one that wants more than there is
     List<Sweep.Point> points =
         Sweep.points(
             WorldOptions.defaults().with(Parameter.OUTSIDE_BURST, "0.05"),
-            List.of("rho=0.2,1.2", "replan-cost=0.1"));
+            List.of("rho=0.2,1.2", "replan-cost=5-20"));
     List<String> verdicts = new ArrayList<>();
 
     // when
@@ -190,6 +190,6 @@ class StudyTest {
     // then
     assertThat(verdicts)
         .containsExactly(
-            "rho=0.2 replan-cost=0.1: full-jitter-retry-after", "rho=1.2 replan-cost=0.1: no");
+            "rho=0.2 replan-cost=5-20: full-jitter-retry-after", "rho=1.2 replan-cost=5-20: no");
   }
 }

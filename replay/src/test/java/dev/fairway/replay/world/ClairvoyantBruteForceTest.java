@@ -187,17 +187,8 @@ class ClairvoyantBruteForceTest {
       ratios[seed] = (double) end / best;
     }
     Arrays.sort(ratios);
-    System.err.println(
-        "RATIOS "
-            + Arrays.stream(ratios).average()
-            + " "
-            + ratios[CASES / 2]
-            + " "
-            + ratios[CASES * 9 / 10]
-            + " "
-            + ratios[CASES - 1]);
     assertThat(Arrays.stream(ratios).average().orElseThrow()).isLessThan(1.05);
-    assertThat(ratios[CASES / 2]).isLessThan(1.001);
-    assertThat(ratios[CASES - 1]).isLessThan(1.6);
+    assertThat(ratios[CASES / 2]).isLessThan(1.002);
+    assertThat(ratios[CASES - 1]).isLessThan(1.5);
   }
 }
