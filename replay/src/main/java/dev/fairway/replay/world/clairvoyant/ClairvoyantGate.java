@@ -26,6 +26,7 @@ public final class ClairvoyantGate implements Gate {
   private final TagOrder order;
   private final Foresight foresight;
   private final Backfill backfill;
+  private final boolean refillsSteadily;
   private final Map<Call, Waiting> served = new HashMap<>();
   private long wakeAtMs = Long.MAX_VALUE;
 
@@ -47,6 +48,7 @@ public final class ClairvoyantGate implements Gate {
     this.order = new TagOrder(provider.limits());
     this.foresight = new Foresight(agenda, provider, outside, network);
     this.backfill = new Backfill(provider.depth(Dimension.INPUT_TOKENS));
+    this.refillsSteadily = provider.refillsSteadily();
   }
 
   @Override
@@ -116,13 +118,18 @@ public final class ClairvoyantGate implements Gate {
 
   private Waiting nextToPass(Waiting head, long headInput) {
     for (Waiting waiting : order) {
-      if (waiting != head
-          && backfill.mayPass(foresight.input(waiting.call()), headInput)
-          && foresight.fits(waiting.call())) {
+      if (waiting != head && foresight.fits(waiting.call()) && mayPass(waiting, head, headInput)) {
         return waiting;
       }
     }
     return null;
+  }
+
+  /** Of a window, a call may take what the head cannot have anyway; of a bucket, a share. */
+  private boolean mayPass(Waiting waiting, Waiting head, long headInput) {
+    return refillsSteadily
+        ? backfill.mayPass(foresight.input(waiting.call()), headInput)
+        : foresight.fitsAsEarlyBehind(head.call(), waiting.call());
   }
 
   private void serve(Waiting waiting) {

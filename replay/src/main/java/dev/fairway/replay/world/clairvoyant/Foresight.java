@@ -49,9 +49,19 @@ final class Foresight {
 
   /** When it may fit at the earliest, if nobody else is sent. */
   long whenFits(Call call) {
+    return whenFits(call, 0);
+  }
+
+  /** Whether a call fits as early behind another one that is sent now. */
+  boolean fitsAsEarlyBehind(Call call, Call other) {
+    return whenFits(call, input(other)) <= whenFits(call, 0);
+  }
+
+  private long whenFits(Call call, long inputBefore) {
     long whenMs = provider.isOut(now() + horizonMs) ? now() + horizonMs : now();
     for (Dimension d : Dimension.values()) {
-      long needed = Math.min(needed(d, call), provider.depth(d));
+      long before = d == Dimension.INPUT_TOKENS ? inputBefore : 0;
+      long needed = Math.min(needed(d, call) + before, provider.depth(d));
       whenMs = Math.max(whenMs, provider.whenRoom(d, now(), needed));
     }
     return whenMs;
