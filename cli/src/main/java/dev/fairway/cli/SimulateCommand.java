@@ -89,8 +89,8 @@ final class SimulateCommand extends BaseCommand {
       names = "--sweep",
       paramLabel = "NAME=V,V",
       description =
-          "Run once for each value of this parameter (any option from --agents on, or replan-cost);"
-              + " several make every combination. Says where backoff alone would do.")
+          "Run once for each value of this option of the world, such as patience-s, or of"
+              + " replan-cost; several make every combination. Says where backoff alone would do.")
   private List<String> sweep = new ArrayList<>();
 
   @Option(
@@ -189,12 +189,8 @@ final class SimulateCommand extends BaseCommand {
   }
 
   private static String verdict(Sweep.Point point, StudyResult result) {
-    return "  "
-        + (point.name().isEmpty() ? "defaults" : point.name())
-        + ": "
-        + Verdict.backoffAloneWouldDo(result)
-            .map(policy -> "yes, " + policy.wireName())
-            .orElse("no");
+    String name = point.name().isEmpty() ? "defaults" : point.name();
+    return "  " + name + ": " + Verdict.line(result);
   }
 
   /** The worlds asked for: the options, each value of --rho, and the sweep. */

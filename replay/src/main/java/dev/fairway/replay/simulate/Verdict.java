@@ -1,5 +1,7 @@
 package dev.fairway.replay.simulate;
 
+import java.util.Comparator;
+import java.util.Locale;
 import java.util.Optional;
 
 /** Whether the fleet could do without admission: where no backoff costs it anything that counts. */
@@ -22,7 +24,7 @@ public final class Verdict {
    * that did not run. Empty if none would, or none ran.
    */
   public static Optional<Policy> backoffAloneWouldDo(StudyResult result) {
-    Policy best = result.policies().contains(Policy.FAIRWAY) ? Policy.FAIRWAY : Policy.CLAIRVOYANT;
+    Policy best = measure(result);
     Policy found = null;
     for (Policy policy : result.policies()) {
       if (policy.isBackoffAlone() && isAsGood(result, policy, best)) {
@@ -30,6 +32,45 @@ public final class Verdict {
       }
     }
     return Optional.ofNullable(found);
+  }
+
+  /**
+   * The verdict in a line, with the numbers behind it: the best backoff that ran beside what it is
+   * measured against. Both may be bad, where nobody has the patience to wait.
+   */
+  public static String line(StudyResult result) {
+    Optional<Policy> enough = backoffAloneWouldDo(result);
+    return enough
+        .or(() -> bestBackoff(result))
+        .map(
+            policy ->
+                (enough.isPresent() ? "yes: " : "no: ")
+                    + numbers(result, policy)
+                    + "; "
+                    + numbers(result, measure(result)))
+        .orElse("no backoff ran");
+  }
+
+  private static Optional<Policy> bestBackoff(StudyResult result) {
+    return result.policies().stream()
+        .filter(Policy::isBackoffAlone)
+        .max(Comparator.comparingDouble(policy -> useful(result, policy)));
+  }
+
+  private static String numbers(StudyResult result, Policy policy) {
+    double waitS = mean(result, policy, Metric.CRITICAL_WAIT_S);
+    return String.format(
+        Locale.ROOT,
+        "%s useful/c %.2f, tokens/useful %.2f, PRs %.1f%s",
+        policy.wireName(),
+        useful(result, policy),
+        mean(result, policy, Metric.TOKENS_VS_USEFUL),
+        mean(result, policy, Metric.FINISHED_PRS),
+        Double.isNaN(waitS) ? "" : String.format(Locale.ROOT, ", wait %.0f s/PR", waitS));
+  }
+
+  private static Policy measure(StudyResult result) {
+    return result.policies().contains(Policy.FAIRWAY) ? Policy.FAIRWAY : Policy.CLAIRVOYANT;
   }
 
   private static boolean isAsGood(StudyResult result, Policy policy, Policy best) {

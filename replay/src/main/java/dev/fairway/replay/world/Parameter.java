@@ -23,7 +23,8 @@ public enum Parameter {
   WINDOW(0, Kind.WINDOW, "how the provider counts: token-bucket, fixed or rolling"),
   OTPM_SHARE(0.2, 0.001, 100, "output limit over input limit"),
   DEPTH_S(60, 2, 600, "depth of a token bucket, in seconds of its rate"),
-  MAX_TOKENS_CHARGED(0, Kind.FLAG, "max_tokens is charged at admission, and the rest given back"),
+  MAX_TOKENS_CHARGED(
+      0, Kind.FLAG, "the provider charges max_tokens at admission, and gives the rest back"),
   HEADERS(1, Kind.FLAG, "the provider tells limit, remaining and reset"),
   CACHE_TTL_S(300, 0, 1e6, "how long a prefix stays in the prompt cache after its last use"),
   CACHE_TOKENS(90_000, 0, 1e9, "longest prefix in the prompt cache"),

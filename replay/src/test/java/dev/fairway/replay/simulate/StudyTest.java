@@ -106,6 +106,7 @@ class StudyTest {
                 List.of(best, best)));
 
     // when, then
+    assertThat(Verdict.line(result)).isEqualTo("no backoff ran");
     assertThat(result.beaten())
         .containsExactly(
             new StudyResult.Beaten(2, Policy.FIFO_BUCKET, Metric.USEFUL_VS_CLAIRVOYANT, 1.01));
