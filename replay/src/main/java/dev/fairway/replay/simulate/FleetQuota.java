@@ -17,7 +17,13 @@ final class FleetQuota {
 
   private FleetQuota() {}
 
-  static Quota of(Terms terms, PolicyPreset preset) {
+  /**
+   * A quota at those limits.
+   *
+   * @param knobs fields that it has besides, or instead
+   * @throws dev.fairway.replay.script.InvalidJsonException if one of them is unknown or no value
+   */
+  static Quota of(Terms terms, PolicyPreset preset, ObjectNode knobs) {
     ProviderModel model = terms.provider();
     ObjectNode quota = JsonNodeFactory.instance.objectNode();
     quota.put("id", ProtocolGate.QUOTA);
@@ -38,6 +44,7 @@ final class FleetQuota {
         depth.put(d.wireName(), Math.max(1, ofProvider - limit / MINUTE_S));
       }
     }
+    quota.setAll(knobs);
     return QuotaJson.parse(quota);
   }
 }

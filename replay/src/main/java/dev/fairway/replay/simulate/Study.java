@@ -1,5 +1,6 @@
 package dev.fairway.replay.simulate;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.replay.world.Limits;
 import dev.fairway.replay.world.Observer;
 import dev.fairway.replay.world.World;
@@ -23,9 +24,15 @@ public final class Study {
   private final WorldOptions options;
   private final List<Long> seeds;
   private final List<Policy> policies;
+  private final ObjectNode knobs;
 
-  /** A study; policies are reported in the order given. */
-  public Study(WorldOptions options, List<Long> seeds, List<Policy> policies) {
+  /**
+   * A study; policies are reported in the order given.
+   *
+   * @param knobs of the engine's quota, see {@link Policy#gate}
+   */
+  public Study(WorldOptions options, List<Long> seeds, List<Policy> policies, ObjectNode knobs) {
+    this.knobs = knobs;
     this.options = options;
     this.seeds = List.copyOf(seeds);
     this.policies = List.copyOf(policies);
@@ -36,15 +43,14 @@ public final class Study {
    *
    * @param watcher sees everything that happens
    */
-  public static RunResult run(WorldOptions options, long seed, Policy policy, Observer watcher) {
-    return run(options, seed, World.limits(seed, options), policy, watcher);
+  public RunResult run(long seed, Policy policy, Observer watcher) {
+    return run(seed, World.limits(seed, options), policy, watcher);
   }
 
-  private static RunResult run(
-      WorldOptions options, long seed, Limits limits, Policy policy, Observer watcher) {
+  private RunResult run(long seed, Limits limits, Policy policy, Observer watcher) {
     RunTally tally = new RunTally();
     Observer both = watcher == null ? tally : new ObserverPair(tally, watcher);
-    World.run(seed, options, limits, policy.gate(), both);
+    World.run(seed, options, limits, policy.gate(knobs), both);
     return tally.result(limits, options);
   }
 
@@ -72,7 +78,7 @@ public final class Study {
         Limits ofSeed = get(limits.get(seed), "the limits of seed " + seed);
         Map<Policy, Future<RunResult>> bySeed = new EnumMap<>(Policy.class);
         for (Policy policy : all) {
-          bySeed.put(policy, pool.submit(() -> run(options, seed, ofSeed, policy, null)));
+          bySeed.put(policy, pool.submit(() -> run(seed, ofSeed, policy, null)));
         }
         runs.put(seed, bySeed);
       }

@@ -14,10 +14,7 @@ final class Agent {
   private static final long BEAT_MS = 90_000;
 
   private final World world;
-  private final int index;
-  private final String id;
-  private final Role role;
-  private final int unblocks;
+  private final Caller self;
   private final PromptPrefix prefix;
 
   private int tasksBegun;
@@ -38,29 +35,22 @@ final class Agent {
   private long waitingSinceMs;
   private long sendings;
 
-  Agent(World world, int index, String id, Role role, int unblocks) {
+  Agent(World world, Caller self) {
     this.world = world;
-    this.index = index;
-    this.id = id;
-    this.role = role;
-    this.unblocks = unblocks;
+    this.self = self;
     this.prefix = new PromptPrefix(world.options().provider());
   }
 
   int index() {
-    return index;
+    return self.index();
   }
 
   String id() {
-    return id;
+    return self.id();
   }
 
   Role role() {
-    return role;
-  }
-
-  int unblocks() {
-    return unblocks;
+    return self.role();
   }
 
   // ---- tasks and turns
@@ -78,8 +68,8 @@ final class Agent {
   }
 
   private void beginTurn() {
-    place = new Place(index, tasksBegun, turn);
-    drawn = world.work().turn(role, place);
+    place = new Place(index(), tasksBegun, turn);
+    drawn = world.work().turn(role(), place);
     if (drawn.fresh()) {
       prefix.clear();
     }
@@ -95,12 +85,12 @@ final class Agent {
 
   private void endTurn() {
     turn++;
-    if (turn < role.turns()) {
+    if (turn < role().turns()) {
       beginTurn();
       return;
     }
     tasksBegun++;
-    world.observer().taskEnded(world.nowMs(), role, id, taskBeganAtMs);
+    world.observer().taskEnded(world.nowMs(), role(), id(), taskBeganAtMs);
     whenTaskEnds.accept(taskWaitMs);
   }
 
@@ -110,11 +100,11 @@ final class Agent {
     Call wanted =
         new Call(
             world.nextCallNumber(),
-            this,
+            self,
             renamed == 0 ? taskId : taskId + "." + renamed,
             next,
             replan,
-            replan || !role.keepsPrefix() ? null : prefix,
+            replan || !role().keepsPrefix() ? null : prefix,
             world.nowMs());
     call = wanted;
     inFlight = false;
@@ -130,7 +120,7 @@ final class Agent {
     }
     inFlight = true;
     call.sent(world.nowMs());
-    Draws delays = world.work().network(index, sendings++);
+    Draws delays = world.work().network(index(), sendings++);
     long thereMs = world.work().networkMs(delays);
     long backMs = world.work().networkMs(delays);
     world.agenda().in(thereMs, () -> arrive(granted, backMs));
@@ -139,7 +129,7 @@ final class Agent {
   private void arrive(Call sent, long backMs) {
     long nowMs = world.nowMs();
     long input = sent.countedInput(nowMs);
-    Provider.Answer answer = world.provider().arrive(nowMs, input, role.maxTokens());
+    Provider.Answer answer = world.provider().arrive(nowMs, input, role().maxTokens());
     world.gate().arrived(sent);
     if (answer instanceof Provider.Answer.Refused refused) {
       world.observer().refused(nowMs, sent, refused.refusal().binding());
@@ -184,7 +174,7 @@ final class Agent {
   }
 
   private void finish(Call running, long input, long output, boolean completed) {
-    world.provider().finish(world.nowMs(), role.maxTokens(), output);
+    world.provider().finish(world.nowMs(), role().maxTokens(), output);
     world.observer().over(world.nowMs(), running, input, output, completed);
     if (completed && !running.isReplan()) {
       world.observer().turnEnded(world.nowMs(), running, waitingSinceMs, running.sentAtMs());
@@ -215,10 +205,10 @@ final class Agent {
       continuePlan();
       return;
     }
-    if (role.keepsPrefix()) {
+    if (role().keepsPrefix()) {
       prefix.grow(running.newInput() + running.output());
     }
-    if (turn + 1 == role.turns()) {
+    if (turn + 1 == role().turns()) {
       endTurn();
       return;
     }
@@ -283,7 +273,7 @@ final class Agent {
     world.observer().replanned(world.nowMs(), failed, failed.refusals() == 0);
     call = null;
     plan.addAll(
-        world.work().replan(role, place, replansOfTurn++, failed.countedInput(world.nowMs())));
+        world.work().replan(role(), place, replansOfTurn++, failed.countedInput(world.nowMs())));
     continuePlan();
   }
 

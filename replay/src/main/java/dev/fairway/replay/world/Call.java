@@ -6,7 +6,7 @@ package dev.fairway.replay.world;
  */
 public final class Call {
   private final long number;
-  private final Agent agent;
+  private final Caller caller;
   private final String taskId;
   private final Work.Turn turn;
   private final boolean replan;
@@ -19,14 +19,14 @@ public final class Call {
 
   Call(
       long number,
-      Agent agent,
+      Caller caller,
       String taskId,
       Work.Turn turn,
       boolean replan,
       PromptPrefix prefix,
       long wantedAtMs) {
     this.number = number;
-    this.agent = agent;
+    this.caller = caller;
     this.taskId = taskId;
     this.turn = turn;
     this.replan = replan;
@@ -41,17 +41,17 @@ public final class Call {
 
   /** Its agent, from 0. */
   public int agentIndex() {
-    return agent.index();
+    return caller.index();
   }
 
   /** Its agent; known. */
   public String agentId() {
-    return agent.id();
+    return caller.id();
   }
 
   /** Role of its agent; known. */
   public Role role() {
-    return agent.role();
+    return caller.role();
   }
 
   /** Task it belongs to; known. */
@@ -61,7 +61,7 @@ public final class Call {
 
   /** Tasks that wait for its task; known to the orchestrator. */
   public int unblocks() {
-    return agent.unblocks();
+    return caller.unblocks();
   }
 
   /** Whether it is part of planning again, and not a turn; known. */
@@ -127,10 +127,6 @@ public final class Call {
   /** Whether its agent died in the middle. */
   public boolean isLost() {
     return lost;
-  }
-
-  Agent agent() {
-    return agent;
   }
 
   Work.Turn turn() {

@@ -57,7 +57,7 @@ final class Group {
   }
 
   private Agent agent(int index, Role role, String name, int unblocks) {
-    return new Agent(world, index, "g" + number + "." + name, role, unblocks);
+    return world.agent(new Caller(index, "g" + number + "." + name, role, unblocks));
   }
 
   void start() {

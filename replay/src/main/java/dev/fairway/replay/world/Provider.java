@@ -1,6 +1,7 @@
 package dev.fairway.replay.world;
 
 import dev.fairway.replay.world.WorldOptions.ProviderModel;
+import dev.fairway.replay.world.WorldOptions.Window;
 import java.util.EnumMap;
 import java.util.Map;
 
@@ -155,6 +156,11 @@ public final class Provider {
   /** Whether an outage lets no call through. */
   public boolean isOut(long nowMs) {
     return nowMs >= model.outageAtMs() && nowMs < model.outageAtMs() + model.outageMs();
+  }
+
+  /** Whether room comes back at its own pace, and not at the end of a window. */
+  public boolean refillsSteadily() {
+    return model.window() == Window.TOKEN_BUCKET;
   }
 
   /** Whether a call is charged its max_tokens on arrival. */

@@ -20,6 +20,19 @@ public final class World {
   private final Provider provider;
   private final OutsideTraffic outside;
   private final List<Group> groups = new ArrayList<>();
+  private final List<Agent> agents = new ArrayList<>();
+  private final Gate.Sender sender =
+      new Gate.Sender() {
+        @Override
+        public void send(Call call) {
+          agents.get(call.agentIndex()).send(call);
+        }
+
+        @Override
+        public void giveUp(Call call) {
+          agents.get(call.agentIndex()).giveUp(call);
+        }
+      };
   private final long seed;
   private Gate gate;
   private long calls;
@@ -59,13 +72,10 @@ public final class World {
   static double demand(long seed, WorldOptions options) {
     WorldOptions free =
         options
-            .with(new WorldOptions.Outside(0, 0, 0, options.outside().callTokens()))
-            .with(
-                new WorldOptions.Fleet(
-                    options.fleet().agents(),
-                    options.fleet().tick(),
-                    0,
-                    options.fleet().estimateSd()));
+            .with(Parameter.OUTSIDE, 0)
+            .with(Parameter.OUTSIDE_BURST, 0)
+            .with(Parameter.OUTAGE_S, 0)
+            .with(Parameter.CRASH_RATE, 0);
     Limits unlimited = new Limits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
     long[] input = {0};
     Observer sum =
@@ -97,23 +107,17 @@ public final class World {
     }
   }
 
-  /** What a gate calls to let calls be sent. */
-  public Gate.Sender sender() {
-    return SENDER;
+  /** The next agent of the fleet; indexes are given out in order. */
+  Agent agent(Caller caller) {
+    Agent agent = new Agent(this, caller);
+    agents.add(agent);
+    return agent;
   }
 
-  private static final Gate.Sender SENDER =
-      new Gate.Sender() {
-        @Override
-        public void send(Call call) {
-          call.agent().send(call);
-        }
-
-        @Override
-        public void giveUp(Call call) {
-          call.agent().giveUp(call);
-        }
-      };
+  /** What a gate calls to let calls be sent. */
+  public Gate.Sender sender() {
+    return sender;
+  }
 
   /** Time. */
   public Agenda agenda() {

@@ -1,8 +1,8 @@
 package dev.fairway.replay.world.clairvoyant;
 
 /**
- * How much may pass a head of the line that waits for tokens: small calls up to half of what it
- * needs, and others up to a tenth, counted apart.
+ * How much may pass a head of the line that waits for a bucket to refill: small calls up to half of
+ * what it needs, and others up to a tenth, counted apart.
  */
 final class Backfill {
   private static final int SMALL = 32;

@@ -1,11 +1,15 @@
 package dev.fairway.replay.world.clairvoyant;
 
+import dev.fairway.replay.world.Agenda;
 import dev.fairway.replay.world.Call;
 import dev.fairway.replay.world.Dimension;
 import dev.fairway.replay.world.Gate;
 import dev.fairway.replay.world.Headers;
+import dev.fairway.replay.world.OutsideTraffic;
+import dev.fairway.replay.world.Provider;
 import dev.fairway.replay.world.Refusal;
 import dev.fairway.replay.world.World;
+import dev.fairway.replay.world.WorldOptions.Network;
 import dev.fairway.replay.world.clairvoyant.TagOrder.Waiting;
 import java.util.HashMap;
 import java.util.Map;
@@ -17,19 +21,34 @@ import java.util.Map;
 public final class ClairvoyantGate implements Gate {
   private static final long LOOK_AGAIN_MS = 5;
 
-  private final World world;
+  private final Agenda agenda;
+  private final Sender sender;
   private final TagOrder order;
   private final Foresight foresight;
   private final Backfill backfill;
+  private final boolean refillsSteadily;
   private final Map<Call, Waiting> served = new HashMap<>();
   private long wakeAtMs = Long.MAX_VALUE;
 
   /** A gate for that world. */
   public ClairvoyantGate(World world) {
-    this.world = world;
-    this.order = new TagOrder(world.provider().limits());
-    this.foresight = new Foresight(world);
-    this.backfill = new Backfill(world.provider().depth(Dimension.INPUT_TOKENS));
+    this(
+        world.agenda(),
+        world.provider(),
+        world.outside(),
+        world.options().network(),
+        world.sender());
+  }
+
+  /** A gate between that sender and that provider. */
+  public ClairvoyantGate(
+      Agenda agenda, Provider provider, OutsideTraffic outside, Network network, Sender sender) {
+    this.agenda = agenda;
+    this.sender = sender;
+    this.order = new TagOrder(provider.limits());
+    this.foresight = new Foresight(agenda, provider, outside, network);
+    this.backfill = new Backfill(provider.depth(Dimension.INPUT_TOKENS));
+    this.refillsSteadily = provider.refillsSteadily();
   }
 
   @Override
@@ -99,28 +118,33 @@ public final class ClairvoyantGate implements Gate {
 
   private Waiting nextToPass(Waiting head, long headInput) {
     for (Waiting waiting : order) {
-      if (waiting != head
-          && backfill.mayPass(foresight.input(waiting.call()), headInput)
-          && foresight.fits(waiting.call())) {
+      if (waiting != head && foresight.fits(waiting.call()) && mayPass(waiting, head, headInput)) {
         return waiting;
       }
     }
     return null;
   }
 
+  /** Of a window, a call may take what the head cannot have anyway; of a bucket, a share. */
+  private boolean mayPass(Waiting waiting, Waiting head, long headInput) {
+    return refillsSteadily
+        ? backfill.mayPass(foresight.input(waiting.call()), headInput)
+        : foresight.fitsAsEarlyBehind(head.call(), waiting.call());
+  }
+
   private void serve(Waiting waiting) {
     order.serve(waiting);
     served.put(waiting.call(), waiting);
     foresight.sent(waiting.call());
-    world.sender().send(waiting.call());
+    sender.send(waiting.call());
   }
 
   private void wakeFor(Waiting head) {
-    long nowMs = world.agenda().nowMs();
+    long nowMs = agenda.nowMs();
     long dueMs = Math.max(nowMs + LOOK_AGAIN_MS, foresight.whenFits(head.call()));
     if (dueMs < wakeAtMs || wakeAtMs <= nowMs) {
       wakeAtMs = dueMs;
-      world.agenda().at(dueMs, () -> wake(dueMs));
+      agenda.at(dueMs, () -> wake(dueMs));
     }
   }
 

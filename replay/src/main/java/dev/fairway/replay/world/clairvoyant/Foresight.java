@@ -1,9 +1,11 @@
 package dev.fairway.replay.world.clairvoyant;
 
+import dev.fairway.replay.world.Agenda;
 import dev.fairway.replay.world.Call;
 import dev.fairway.replay.world.Dimension;
+import dev.fairway.replay.world.OutsideTraffic;
 import dev.fairway.replay.world.Provider;
-import dev.fairway.replay.world.World;
+import dev.fairway.replay.world.WorldOptions.Network;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -12,20 +14,20 @@ import java.util.Map;
  * their way, the outputs that end before then, and what others will have sent.
  */
 final class Foresight {
-  private final World world;
+  private final Agenda agenda;
+  private final Provider provider;
+  private final OutsideTraffic outside;
   private final long horizonMs;
   private final Map<Call, Long> underway = new HashMap<>();
   private final Map<Call, Long> runningUntilMs = new HashMap<>();
   private long inputUnderway;
   private long maxTokensUnderway;
 
-  Foresight(World world) {
-    this.world = world;
-    this.horizonMs =
-        (long)
-            Math.ceil(
-                world.options().network().providerMs()
-                    * (1 + world.options().network().providerSpread()));
+  Foresight(Agenda agenda, Provider provider, OutsideTraffic outside, Network network) {
+    this.agenda = agenda;
+    this.provider = provider;
+    this.outside = outside;
+    this.horizonMs = (long) Math.ceil(network.providerMs() * (1 + network.providerSpread()));
   }
 
   /** Input of a call that is sent now. */
@@ -34,11 +36,11 @@ final class Foresight {
   }
 
   boolean fits(Call call) {
-    if (provider().isOut(now()) || provider().isOut(now() + horizonMs)) {
+    if (provider.isOut(now()) || provider.isOut(now() + horizonMs)) {
       return false;
     }
     for (Dimension d : Dimension.values()) {
-      if (provider().room(d, now()) < needed(d, call)) {
+      if (provider.room(d, now()) < needed(d, call)) {
         return false;
       }
     }
@@ -47,23 +49,35 @@ final class Foresight {
 
   /** When it may fit at the earliest, if nobody else is sent. */
   long whenFits(Call call) {
-    long whenMs = provider().isOut(now() + horizonMs) ? now() + horizonMs : now();
+    return whenFits(call, 0);
+  }
+
+  /** Whether a call fits as early behind another one that is sent now. */
+  boolean fitsAsEarlyBehind(Call call, Call other) {
+    return whenFits(call, input(other)) <= whenFits(call, 0);
+  }
+
+  private long whenFits(Call call, long inputBefore) {
+    long whenMs = provider.isOut(now() + horizonMs) ? now() + horizonMs : now();
     for (Dimension d : Dimension.values()) {
-      long needed = Math.min(needed(d, call), provider().depth(d));
-      whenMs = Math.max(whenMs, provider().whenRoom(d, now(), needed));
+      long before = d == Dimension.INPUT_TOKENS ? inputBefore : 0;
+      long needed = Math.min(needed(d, call) + before, provider.depth(d));
+      whenMs = Math.max(whenMs, provider.whenRoom(d, now(), needed));
     }
     return whenMs;
   }
 
   private long needed(Dimension d, Call call) {
-    long need = provider().need(d, input(call), call.role().maxTokens());
+    long need = provider.need(d, input(call), call.role().maxTokens());
+    // What others send in this very millisecond may still be to come.
+    long fromMs = now() - 1;
     switch (d) {
       case REQUESTS:
-        return need + underway.size() + world.outside().callsBetween(now(), now() + horizonMs);
+        return need + underway.size() + outside.callsBetween(fromMs, now() + horizonMs);
       case INPUT_TOKENS:
-        return need + inputUnderway + world.outside().inputBetween(now(), now() + horizonMs);
+        return need + inputUnderway + outside.inputBetween(fromMs, now() + horizonMs);
       default:
-        return provider().chargesMaxTokens()
+        return provider.chargesMaxTokens()
             ? need + maxTokensUnderway
             : need + outputEndingBy(now() + horizonMs);
     }
@@ -97,11 +111,7 @@ final class Foresight {
     runningUntilMs.remove(call);
   }
 
-  private Provider provider() {
-    return world.provider();
-  }
-
   private long now() {
-    return world.agenda().nowMs();
+    return agenda.nowMs();
   }
 }
