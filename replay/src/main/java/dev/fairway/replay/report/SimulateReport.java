@@ -29,12 +29,12 @@ public final class SimulateReport {
   private final Window whole;
   private final Window close;
 
-  private SimulateReport(StudyResult study) {
+  private SimulateReport(Study runner, StudyResult study) {
     this.study = study;
     long seed = study.seeds().get(0);
     for (Policy policy : pictured(study.policies())) {
       RunWatch watch = new RunWatch();
-      Study.run(study.options(), seed, policy, watch);
+      runner.run(seed, policy, watch);
       runs.put(policy.wireName(), watch);
     }
     this.inputPerMinute = World.limits(seed, study.options()).inputTokens();
@@ -42,9 +42,14 @@ public final class SimulateReport {
     this.close = closeUp();
   }
 
-  /** Runs what is to be pictured. Takes as long as a run of each of those policies. */
-  public static SimulateReport of(StudyResult study) {
-    return new SimulateReport(study);
+  /**
+   * Runs what is to be pictured. Takes as long as a run of each of those policies.
+   *
+   * @param runner the study
+   * @param study what it found
+   */
+  public static SimulateReport of(Study runner, StudyResult study) {
+    return new SimulateReport(runner, study);
   }
 
   /** One policy that leaves agents alone, to see the storm, and the most telling of the others. */
@@ -78,6 +83,10 @@ public final class SimulateReport {
     double middle = (minutes.peakAt() + 0.5) * 60_000;
     double from = Math.max(0, Math.min(middle - CLOSE_MS / 2, whole.toMs() - CLOSE_MS));
     return new Window(from, Math.min(whole.toMs(), from + CLOSE_MS));
+  }
+
+  RunWatch run(String policy) {
+    return runs.get(policy);
   }
 
   /** The page, self-contained. */

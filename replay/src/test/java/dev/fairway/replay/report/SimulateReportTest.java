@@ -2,9 +2,13 @@ package dev.fairway.replay.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.fairway.replay.report.AgentLine.Activity;
 import dev.fairway.replay.simulate.Policy;
+import dev.fairway.replay.simulate.RunResult;
 import dev.fairway.replay.simulate.Study;
+import dev.fairway.replay.simulate.StudyResult;
+import dev.fairway.replay.world.Parameter;
 import dev.fairway.replay.world.WorldOptions;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
@@ -23,26 +27,24 @@ import org.w3c.dom.Element;
 
 class SimulateReportTest {
   private static SimulateReport report;
+  private static StudyResult result;
 
   @BeforeAll
   static void draw() throws Exception {
     // given: half an hour of ten agents, in the storm and with a queue
-    WorldOptions world = WorldOptions.defaults(10, 1.2);
     WorldOptions halfAnHour =
-        new WorldOptions(
-            1_800_000,
-            world.fleet(),
-            world.harness(),
-            world.provider(),
-            world.outside(),
-            world.network());
-    report =
-        SimulateReport.of(
-            new Study(
-                    halfAnHour,
-                    List.of(1L, 2L),
-                    List.of(Policy.FULL_JITTER_30, Policy.FIFO_BUCKET, Policy.CLAIRVOYANT))
-                .run(1, done -> {}));
+        WorldOptions.defaults()
+            .with(Parameter.AGENTS, "10")
+            .with(Parameter.RHO, "1.2")
+            .with(Parameter.HOURS, "0.5");
+    Study study =
+        new Study(
+            halfAnHour,
+            List.of(1L, 2L),
+            List.of(Policy.FULL_JITTER_30, Policy.FIFO_BUCKET, Policy.CLAIRVOYANT),
+            JsonNodeFactory.instance.objectNode());
+    result = study.run(1, done -> {});
+    report = SimulateReport.of(study, result);
   }
 
   @Test
@@ -84,6 +86,22 @@ class SimulateReportTest {
     if (wanted != null) {
       Files.write(Path.of(wanted + ".png"), png);
       Files.writeString(Path.of(wanted + ".html"), report.html());
+    }
+  }
+
+  @Test
+  void shouldKeepEveryRefusalAndTurnOfAWatchedRun() {
+    // given
+    RunWatch watch = report.run("full-jitter-30");
+    RunResult counted = result.runs().get(Policy.FULL_JITTER_30).get(0);
+
+    // then
+    assertThat(watch.agents().stream().mapToInt(a -> a.refusalsMs().size()).sum())
+        .isEqualTo((int) counted.refusals());
+    assertThat(watch.wantedMs()).hasSize((int) counted.turns());
+    assertThat(watch.refusalsLeftOut()).isZero();
+    for (AgentLine agent : watch.agents()) {
+      assertThat(agent.stretches()).allMatch(stretch -> stretch.startMs() <= stretch.endMs());
     }
   }
 
