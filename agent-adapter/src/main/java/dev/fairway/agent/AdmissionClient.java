@@ -10,7 +10,10 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Asks the coordinator for leases over Kafka. One client serves any number of threads of one agent.
+ * Asks the coordinator for leases over Kafka. One client serves any number of threads of one agent,
+ * or of many: it speaks for members, each an agent with a flow of its own, if its agent id is
+ * registered for them ({@code fairway agent add ID --members}). All their decisions come to the one
+ * reply topic of the client's agent, so that members cost neither topics nor connections.
  *
  * <p>Threads: one that reads replies and one scheduler, both daemons. What depends on the returned
  * futures runs on the configured executor.
@@ -97,6 +100,7 @@ public final class AdmissionClient implements AutoCloseable {
    * Reports a call that was made without a lease while the coordinator was silent. It is charged as
    * it is. Never blocks.
    *
+   * @param member whom the client speaks for, as in {@link LeaseCall#member()}, or null
    * @param quota quota that the call used
    * @param requestId an id of {@link #newRequestId()}; the same id again is charged once
    * @param usage what the call used
@@ -105,14 +109,14 @@ public final class AdmissionClient implements AutoCloseable {
    * @throws IllegalArgumentException if an id is out of its grammar
    */
   public CompletableFuture<Void> settleUnleased(
-      String quota, String requestId, UsageReport usage, ProviderSignal signal) {
+      String member, String quota, String requestId, UsageReport usage, ProviderSignal signal) {
     Checks.quotaId(quota);
     Checks.requestId("a request id", requestId);
     CompletableFuture<Void> reported = new CompletableFuture<>();
     completions.follow(
         outbox.send(
             Records.settlement(
-                config.agentId(),
+                config.agentId(member),
                 quota,
                 requestId,
                 null,

@@ -68,13 +68,14 @@ final class CallBook implements ReplyReader.Handler {
 
   /** Sends a request for a call. */
   CompletableFuture<Lease> acquire(LeaseCall call) {
+    String agentId = context.config().agentId(call.member());
     Duration timeout = call.timeout() == null ? context.config().callTimeout() : call.timeout();
     PendingCall waiting = new PendingCall(call, timeout);
     return entered(
         waiting,
         refusal -> {
           if (refusal == null) {
-            waiting.request(context.config().agentId(), requestIds.next());
+            waiting.request(agentId, requestIds.next());
             begin(waiting);
             send(waiting);
           }
@@ -259,9 +260,7 @@ final class CallBook implements ReplyReader.Handler {
     pending.remove(waiting.requestId(), waiting);
     waiting.cancelTimers();
     givenUp.put(waiting.requestId(), true);
-    send(
-        Records.cancellation(
-            context.config().agentId(), waiting.call.quota(), waiting.requestId()));
+    send(Records.cancellation(waiting.agentId(), waiting.call.quota(), waiting.requestId()));
   }
 
   private void fail(PendingCall waiting, Throwable error) {
@@ -272,7 +271,7 @@ final class CallBook implements ReplyReader.Handler {
   // ---- decisions
 
   private void handle(Decision decision, long receivedAtMs) {
-    if (!context.config().agentId().equals(decision.getAgentId())) {
+    if (!context.config().speaksFor(decision.getAgentId())) {
       context.counters().foreignReplies.increment();
       return;
     }
@@ -284,7 +283,7 @@ final class CallBook implements ReplyReader.Handler {
       return;
     }
     PendingCall waiting = pending.get(decision.getRequestId());
-    if (waiting == null) {
+    if (waiting == null || !waiting.agentId().equals(decision.getAgentId())) {
       onUnexpected(decision);
       return;
     }
@@ -313,7 +312,11 @@ final class CallBook implements ReplyReader.Handler {
     seenDecisions.put(decision.getDecisionId(), true);
     if (decision.getGranted() != null) {
       context.counters().returnedGrants.increment();
-      giveBack(decision.getQuota(), decision.getRequestId(), decision.getGranted());
+      giveBack(
+          decision.getAgentId(),
+          decision.getQuota(),
+          decision.getRequestId(),
+          decision.getGranted());
     }
   }
 
@@ -328,7 +331,7 @@ final class CallBook implements ReplyReader.Handler {
             grant.getExpiresAtMs(), grant.getTtlMs(), waiting.sentAtMs, receivedAtMs);
     if (expiresAtMs <= context.timers().nowMs()) {
       context.counters().lateGrants.increment();
-      giveBack(waiting.call.quota(), waiting.requestId(), grant);
+      giveBack(waiting.agentId(), waiting.call.quota(), waiting.requestId(), grant);
       onExpiredGrant(waiting);
       return;
     }
@@ -365,22 +368,15 @@ final class CallBook implements ReplyReader.Handler {
         "Expected to read the grant of request {} before it expired, but did not; the call asks"
             + " again.",
         requestId);
-    waiting.request(context.config().agentId(), requestIds.next());
+    waiting.request(waiting.agentId(), requestIds.next());
     enter(waiting);
     send(waiting);
   }
 
-  private void giveBack(String quota, String requestId, Grant grant) {
+  private void giveBack(String agentId, String quota, String requestId, Grant grant) {
     send(
         Records.settlement(
-            context.config().agentId(),
-            quota,
-            requestId,
-            grant.getLeaseId(),
-            Outcome.NOT_SENT,
-            false,
-            null,
-            null));
+            agentId, quota, requestId, grant.getLeaseId(), Outcome.NOT_SENT, false, null, null));
   }
 
   /** Sends a settlement that nobody waits for. */

@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** Keeps what was sent; acknowledges at once, or when the test says so. */
@@ -44,6 +45,14 @@ final class RecordingOutbox implements Outbox {
   /** From now on every send fails; null: no more. */
   void fail(Throwable error) {
     failure = error;
+  }
+
+  /** Who made a request; empty if nobody did. */
+  Optional<String> agentOf(String requestId) {
+    return requests.stream()
+        .filter(request -> request.getRequestId().equals(requestId))
+        .map(LeaseRequest::getAgentId)
+        .findFirst();
   }
 
   List<Outcome> outcomes() {
