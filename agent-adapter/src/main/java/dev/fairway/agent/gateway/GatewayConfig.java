@@ -14,8 +14,7 @@ import java.util.Set;
  *
  * @param host address to listen on; other than loopback only with callers
  * @param port port to listen on, 0 for any free one
- * @param mode what it does with calls of quotas that {@code modes} does not name
- * @param modes by quota id
+ * @param mode what it does with the calls of a quota until it is told otherwise
  * @param upstreams by name
  * @param routes in order: the first whose pattern matches a model counts
  * @param callers who may call, by token; empty: anybody who reaches the address
@@ -28,7 +27,6 @@ public record GatewayConfig(
     String host,
     int port,
     Mode mode,
-    Map<String, Mode> modes,
     Map<String, Upstream> upstreams,
     List<Route> routes,
     List<Caller> callers,
@@ -238,7 +236,6 @@ public record GatewayConfig(
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException("Expected a port of 0 to 65535, but found " + port + ".");
     }
-    modes = Map.copyOf(modes);
     upstreams = Map.copyOf(upstreams);
     routes = List.copyOf(routes);
     callers = List.copyOf(callers);
@@ -261,6 +258,12 @@ public record GatewayConfig(
               + host
               + ", but found none. Name them, or listen on 127.0.0.1.");
     }
+  }
+
+  /** The same on another port. */
+  public GatewayConfig withPort(int newPort) {
+    return new GatewayConfig(
+        host, newPort, mode, upstreams, routes, callers, unknown, waits, bounds);
   }
 
   private static void known(Map<String, Upstream> upstreams, String name, String where) {

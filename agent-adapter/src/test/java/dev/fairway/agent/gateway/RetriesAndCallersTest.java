@@ -186,7 +186,6 @@ class RetriesAndCallersTest {
                 "127.0.0.1",
                 0,
                 Mode.ENFORCE,
-                Map.of(),
                 Map.of("a", new Upstream("a", "http://x", "openai", null)),
                 List.of(
                     new Route(List.of("gpt-4o*"), "k/a", "a"),
@@ -209,7 +208,6 @@ class RetriesAndCallersTest {
         host,
         0,
         Mode.ENFORCE,
-        Map.of(),
         upstreams,
         List.of(new Route(List.of("*"), "k", routedTo)),
         callers,
