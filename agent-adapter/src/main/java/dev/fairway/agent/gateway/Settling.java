@@ -86,19 +86,18 @@ final class Settling {
   }
 
   private UsageReport usage(ProviderUsage told) {
-    if (told != null && told.exact() && told.inputTokens() != null && told.outputTokens() != null) {
+    Long output = told == null ? null : told.outputTokens();
+    if (output == null && Long.valueOf(0).equals(plan.maxOutputTokens())) {
+      output = 0L; // Embeddings have none, and nobody says so.
+    }
+    if (told != null && told.exact() && told.inputTokens() != null && output != null) {
       return new UsageReport(
-          told.inputTokens(),
-          told.cacheReadTokens(),
-          told.cacheWriteTokens(),
-          told.outputTokens(),
-          true);
+          told.inputTokens(), told.cacheReadTokens(), told.cacheWriteTokens(), output, true);
     }
     Long input = told == null ? null : told.inputTokens();
     if (input == null && plan.input() != null) {
       input = plan.input().inputTokens();
     }
-    Long output = told == null ? null : told.outputTokens();
     if (tap.isStream() && plan.model() != null) {
       long passed = tap.estimatedOutputTokens(plan.model());
       output = output == null ? passed : Math.max(output, passed);

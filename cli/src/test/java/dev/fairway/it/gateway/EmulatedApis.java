@@ -41,10 +41,15 @@ final class EmulatedApis implements AutoCloseable {
   private double level;
   private long levelNanos = System.nanoTime();
 
-  /** With a limit of input tokens per minute, in a bucket of a minute. */
+  /** With a limit of input tokens per minute, in a bucket of a minute that starts full. */
   EmulatedApis(long inputTokensPerMinute) {
+    this(inputTokensPerMinute, inputTokensPerMinute);
+  }
+
+  /** With a bucket that starts at a level. */
+  EmulatedApis(long inputTokensPerMinute, long level) {
     this.inputTokensPerMinute = inputTokensPerMinute;
-    this.level = inputTokensPerMinute;
+    this.level = level;
     try {
       server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1_000);
     } catch (IOException e) {
