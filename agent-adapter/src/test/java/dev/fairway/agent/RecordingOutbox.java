@@ -3,6 +3,7 @@ package dev.fairway.agent;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.Settlement;
+import dev.fairway.schemas.TaskUpdate;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -14,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 final class RecordingOutbox implements Outbox {
   final List<LeaseRequest> requests = new ArrayList<>();
   final List<Settlement> settlements = new ArrayList<>();
+  final List<TaskUpdate> updates = new ArrayList<>();
   private final Deque<CompletableFuture<Void>> unacknowledged = new ArrayDeque<>();
   private boolean silent;
   private Throwable failure;
@@ -21,6 +23,12 @@ final class RecordingOutbox implements Outbox {
   @Override
   public CompletableFuture<Void> send(LeaseRequest request) {
     requests.add(request);
+    return sent();
+  }
+
+  @Override
+  public CompletableFuture<Void> send(TaskUpdate update) {
+    updates.add(update);
     return sent();
   }
 

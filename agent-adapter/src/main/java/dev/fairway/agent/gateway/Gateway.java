@@ -63,6 +63,7 @@ public final class Gateway implements AutoCloseable {
             estimator,
             prefixes,
             retries,
+            new Modes(config),
             counters,
             client,
             scheduler,
@@ -72,12 +73,12 @@ public final class Gateway implements AutoCloseable {
             context,
             new Callers(config.callers(), environment),
             new CallPlanner(
-                new Router(config),
-                config.waits(),
-                estimator,
-                prefixes,
-                retries,
-                context::epochMs));
+                new Router(config), config.waits(), estimator, prefixes, retries, context::epochMs),
+            new LeaseApi(
+                admission,
+                new LeaseDesk(admission, scheduler, context::nowMs),
+                context.modes(),
+                config.waits().holdMax()));
     server.setHandler(handler);
   }
 

@@ -14,7 +14,9 @@ import java.util.Set;
  *
  * @param host address to listen on; other than loopback only with callers
  * @param port port to listen on, 0 for any free one
- * @param mode what it does with the calls of a quota until it is told otherwise
+ * @param mode what it does with the calls of quotas that {@code modes} does not name, until it is
+ *     told otherwise
+ * @param modes by quota id
  * @param upstreams by name
  * @param routes in order: the first whose pattern matches a model counts
  * @param callers who may call, by token; empty: anybody who reaches the address
@@ -27,6 +29,7 @@ public record GatewayConfig(
     String host,
     int port,
     Mode mode,
+    Map<String, Mode> modes,
     Map<String, Upstream> upstreams,
     List<Route> routes,
     List<Caller> callers,
@@ -109,6 +112,7 @@ public record GatewayConfig(
    * @param classes classes that its calls may claim; empty: any
    * @param role role of calls that claim none
    * @param leaseClass class of calls that claim none
+   * @param operator whether it may switch modes
    */
   public record Caller(
       String name,
@@ -117,11 +121,12 @@ public record GatewayConfig(
       Set<String> roles,
       Set<String> classes,
       String role,
-      String leaseClass) {
+      String leaseClass,
+      boolean operator) {
 
     /** Who calls a gateway without callers: may claim anything. */
     static final Caller ANYBODY =
-        new Caller("any", null, null, Set.of(), Set.of(), "worker", "batch");
+        new Caller("any", null, null, Set.of(), Set.of(), "worker", "batch", true);
 
     /** Checks the ids. */
     public Caller {
@@ -236,6 +241,7 @@ public record GatewayConfig(
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException("Expected a port of 0 to 65535, but found " + port + ".");
     }
+    modes = Map.copyOf(modes);
     upstreams = Map.copyOf(upstreams);
     routes = List.copyOf(routes);
     callers = List.copyOf(callers);
@@ -263,7 +269,7 @@ public record GatewayConfig(
   /** The same on another port. */
   public GatewayConfig withPort(int newPort) {
     return new GatewayConfig(
-        host, newPort, mode, upstreams, routes, callers, unknown, waits, bounds);
+        host, newPort, mode, modes, upstreams, routes, callers, unknown, waits, bounds);
   }
 
   private static void known(Map<String, Upstream> upstreams, String name, String where) {

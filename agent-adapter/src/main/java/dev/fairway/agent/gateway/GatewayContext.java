@@ -16,6 +16,7 @@ record GatewayContext(
     InputEstimator estimator,
     PrefixBook prefixes,
     RetryBook retries,
+    Modes modes,
     GatewayCounters counters,
     HttpClient client,
     Scheduler scheduler,

@@ -31,14 +31,16 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
   private final GatewayContext context;
   private final Callers callers;
   private final CallPlanner planner;
+  private final LeaseApi leases;
   private final ByteBudget bodies;
   private final Set<ProxiedCall> live = ConcurrentHashMap.newKeySet();
   private volatile boolean draining;
 
-  GatewayHandler(GatewayContext context, Callers callers, CallPlanner planner) {
+  GatewayHandler(GatewayContext context, Callers callers, CallPlanner planner, LeaseApi leases) {
     this.context = context;
     this.callers = callers;
     this.planner = planner;
+    this.leases = leases;
     this.bodies = new ByteBudget(context.config().bounds().bodiesBytes());
   }
 
@@ -118,6 +120,10 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
       ApiFamily family,
       Caller caller,
       byte[] body) {
+    if (LeaseApi.isOwn(Request.getPathInContext(request))) {
+      own(request, response, callback, caller, body);
+      return;
+    }
     CallPlan plan;
     try {
       plan =
@@ -148,6 +154,32 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
     if (draining) {
       call.drain();
     }
+  }
+
+  private void own(
+      Request request, Response response, Callback callback, Caller caller, byte[] body) {
+    request.addIdleTimeoutListener(timeout -> false);
+    var unused =
+        leases
+            .handle(
+                request.getMethod(),
+                Request.getPathInContext(request),
+                request.getHttpURI().getQuery(),
+                request.getHeaders(),
+                body,
+                caller)
+            .exceptionally(error -> LeaseApi.error(500, "The gateway failed on this call.", null))
+            .thenAccept(
+                answer -> {
+                  response.setStatus(answer.status());
+                  response.getHeaders().put("content-type", "application/json");
+                  if (answer.retryAfter() != null) {
+                    long seconds = (answer.retryAfter().toMillis() + 999) / 1_000;
+                    response.getHeaders().put("retry-after", Long.toString(Math.max(1, seconds)));
+                  }
+                  byte[] bytes = answer.body().toString().getBytes(StandardCharsets.UTF_8);
+                  response.write(true, ByteBuffer.wrap(bytes), callback);
+                });
   }
 
   private void notTaken(Response response, Callback callback, ApiFamily family, Throwable error) {

@@ -64,6 +64,35 @@ final class Identification {
         cacheTtlMs(headers));
   }
 
+  /**
+   * Who asks over our own API: the fields of a body, or the headers that stand for them.
+   *
+   * @throws IllegalArgumentException if the agent is not named
+   */
+  static Asker claimed(Caller caller, HttpFields headers, JsonNode body) {
+    String agent = claim(headers, body, "agent");
+    if (agent == null) {
+      throw new IllegalArgumentException(
+          "Expected an agent's id in \"agent\", 1 to 100 characters A-Z a-z 0-9 . _ : -.");
+    }
+    String task = claim(headers, body, "task");
+    String tenant = caller.tenant() == null ? claim(headers, body, "tenant") : caller.tenant();
+    long failures = body.path("repeat_failures").asLong(0);
+    return new Asker(
+        within(caller, agent),
+        task == null ? null : within(caller, task),
+        allowed(claim(headers, body, "role"), caller.roles(), caller.role()),
+        allowed(claim(headers, body, "class"), caller.classes(), caller.leaseClass()),
+        tenant,
+        (int) Math.max(0, Math.min(REPEAT_FAILURES_MAX, failures)),
+        null);
+  }
+
+  private static String claim(HttpFields headers, JsonNode body, String name) {
+    String said = body.path(name).textValue();
+    return Ids.isId(said) ? said : claimed(headers, "x-fairway-" + name);
+  }
+
   private static Session session(HttpFields headers, CallBody body) {
     String claudeCode = header(headers, "X-Claude-Code-Session-Id");
     if (claudeCode == null) {
@@ -121,7 +150,7 @@ final class Identification {
   }
 
   /** Agents and tasks of one caller are never those of another. */
-  private static String within(Caller caller, String id) {
+  static String within(Caller caller, String id) {
     String full = caller == Caller.ANYBODY ? id : caller.name() + ":" + id;
     return full.length() <= Ids.MAX_LENGTH - 20
         ? full

@@ -3,6 +3,7 @@ package dev.fairway.agent.gateway;
 import dev.fairway.agent.AdmissionClient;
 import dev.fairway.agent.AdmissionException;
 import dev.fairway.agent.AdmissionTimeoutException;
+import dev.fairway.agent.Charge;
 import dev.fairway.agent.Lease;
 import dev.fairway.agent.LeaseCall;
 import dev.fairway.agent.LeaseRejectedException;
@@ -10,7 +11,9 @@ import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.UsageReport;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.RejectReason;
+import dev.fairway.schemas.TaskState;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -36,6 +39,26 @@ final class KafkaAdmission implements Admission {
       return CompletableFuture.failedFuture(
           new RefusedException(null, RejectReason.INVALID, e.getMessage(), null));
     }
+  }
+
+  @Override
+  public void unleased(String member, String quota, UsageReport usage, ProviderSignal signal) {
+    String requestId = client.newRequestId();
+    follow(
+        client.settleUnleased(member, quota, requestId, usage, signal),
+        requestId,
+        Outcome.UNLEASED);
+  }
+
+  @Override
+  public CompletableFuture<Void> task(
+      String member,
+      String quota,
+      String task,
+      String role,
+      TaskState state,
+      List<String> blockedOn) {
+    return client.updateTask(member, quota, task, role, state, blockedOn);
   }
 
   /** Follows a lease; cancelling the result withdraws the request, which only the source does. */
@@ -81,7 +104,7 @@ final class KafkaAdmission implements Admission {
     return cause;
   }
 
-  private static void follow(CompletableFuture<Void> reported, Lease lease, Outcome outcome) {
+  private static void follow(CompletableFuture<Void> reported, String requestId, Outcome outcome) {
     var unused =
         reported.whenComplete(
             (done, error) -> {
@@ -89,7 +112,7 @@ final class KafkaAdmission implements Admission {
                 log.warn(
                     "Expected to report {} of request {}, but: {}",
                     outcome,
-                    lease.requestId(),
+                    requestId,
                     error.getMessage());
               }
             });
@@ -99,6 +122,31 @@ final class KafkaAdmission implements Admission {
     @Override
     public String requestId() {
       return lease.requestId();
+    }
+
+    @Override
+    public String leaseId() {
+      return lease.leaseId();
+    }
+
+    @Override
+    public int attempt() {
+      return lease.attempt();
+    }
+
+    @Override
+    public Charge charged() {
+      return lease.charged();
+    }
+
+    @Override
+    public Duration remaining() {
+      return lease.remaining();
+    }
+
+    @Override
+    public boolean canRequeue() {
+      return true;
     }
 
     @Override
@@ -113,12 +161,12 @@ final class KafkaAdmission implements Admission {
 
     @Override
     public void inProgress(UsageReport usage, ProviderSignal signal) {
-      follow(lease.inProgress(usage, signal), lease, Outcome.IN_PROGRESS);
+      follow(lease.inProgress(usage, signal), requestId(), Outcome.IN_PROGRESS);
     }
 
     @Override
     public void settle(Outcome outcome, UsageReport usage, ProviderSignal signal) {
-      follow(lease.settle(outcome, usage, signal), lease, outcome);
+      follow(lease.settle(outcome, usage, signal), requestId(), outcome);
     }
 
     @Override

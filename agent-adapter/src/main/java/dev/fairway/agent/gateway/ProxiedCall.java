@@ -2,6 +2,7 @@ package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.AdmissionException;
 import dev.fairway.agent.QueueUpdate;
+import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.agent.provider.AnswerClass;
 import dev.fairway.agent.provider.ProviderProfiles;
 import dev.fairway.agent.provider.ProviderReading;
@@ -43,6 +44,7 @@ final class ProxiedCall {
 
   private static final int ERROR_BODY_BYTES_MAX = 1 << 20;
   private static final int GRANTS_EXPIRED_MAX = 3;
+  private static final long HOLD_SLACK_MS = 500;
 
   private enum State {
     WAITING,
@@ -63,6 +65,7 @@ final class ProxiedCall {
   private ClientWatch watch;
   private Scheduler.Task patience;
   private Scheduler.Task comeBack;
+  private Scheduler.Task holdEnd;
   private CompletableFuture<Grant> asking;
   private QueueUpdate place;
   private long placeAtMs;
@@ -99,16 +102,22 @@ final class ProxiedCall {
                   cause -> invoker.run(() -> onClientGone(cause)));
           if (!plan.counted()) {
             context.counters().uncounted.increment();
-            send(UncountedGrant.INSTANCE);
+            send(FreeGrant.UNCOUNTED);
             return;
           }
           if (plan.retryOf() != null) {
             context.counters().retries.increment();
           }
+          // Past the client's own end of a wait, for calls that wait anew after a requeue.
+          holdEnd = schedule(holdUntilMs - startedMs + HOLD_SLACK_MS, ProxiedCall.this::onHoldOver);
           if (plan.stream()) {
             patience = schedule(plan.patience().toMillis(), this::onPatienceOver);
           }
-          ask(plan.retryOf());
+          if (context.modes().of(plan.target().quota()) == Mode.OBSERVE) {
+            send(ObservedGrant.of(context.admission(), plan));
+          } else {
+            ask(plan.retryOf());
+          }
         });
   }
 
@@ -180,6 +189,12 @@ final class ProxiedCall {
       trouble = new Trouble(429, trouble.message(), remainingEta(), false);
     }
     refuse(trouble);
+  }
+
+  private void onHoldOver() {
+    if (state == State.WAITING) {
+      refuse(new Trouble(429, "Expected a grant in time, but none came.", remainingEta(), false));
+    }
   }
 
   /** What is left of the wait that was told last; a second if nothing was told. */
@@ -269,7 +284,7 @@ final class ProxiedCall {
             .read(Readings.response(status, headers, ResponseBody.of(body), receivedAt));
     var signal = Readings.signal(status, reading);
     boolean again =
-        plan.counted()
+        grant.canRequeue()
             && status == 429
             && reading.kind() == AnswerClass.RATE_LIMITED
             && requeues < context.config().bounds().requeues()
@@ -286,7 +301,7 @@ final class ProxiedCall {
     grant.settle(outcome, refusedUnread ? Nothing.USED : null, signal);
     remember(grant.requestId());
     over();
-    answer.upstreamError(status, headers, body, plan.counted() && status == 429);
+    answer.upstreamError(status, headers, body, grant.canRequeue() && status == 429);
   }
 
   private void onUpstreamFailed(Throwable cause) {
@@ -444,6 +459,7 @@ final class ProxiedCall {
     watch.stop();
     cancel(patience);
     cancel(comeBack);
+    cancel(holdEnd);
     if (before == State.WAITING && asking != null) {
       asking.cancel(false);
     }

@@ -3,11 +3,13 @@ package dev.fairway.agent.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.fairway.agent.Charge;
 import dev.fairway.agent.LeaseCall;
 import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.UsageReport;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.RejectReason;
+import dev.fairway.schemas.TaskState;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -32,8 +34,9 @@ final class FakeAdmission implements Admission {
   final List<Settled> settled = new CopyOnWriteArrayList<>();
   final List<Settled> inProgress = new CopyOnWriteArrayList<>();
   final List<Asked> requeued = new CopyOnWriteArrayList<>();
+  final List<String> tasks = new CopyOnWriteArrayList<>();
   volatile boolean holds;
-  volatile boolean expired;
+  volatile Duration ttl = Duration.ofMinutes(2);
 
   @Override
   public CompletableFuture<Grant> ask(LeaseCall call) {
@@ -43,6 +46,23 @@ final class FakeAdmission implements Admission {
       question.grant(this);
     }
     return question.answer();
+  }
+
+  @Override
+  public void unleased(String member, String quota, UsageReport usage, ProviderSignal signal) {
+    settled.add(new Settled(null, Outcome.UNLEASED, usage, signal));
+  }
+
+  @Override
+  public CompletableFuture<Void> task(
+      String member,
+      String quota,
+      String task,
+      String role,
+      TaskState state,
+      List<String> blockedOn) {
+    tasks.add(String.join(" ", member, quota, task, role, state.name(), blockedOn.toString()));
+    return CompletableFuture.completedFuture(null);
   }
 
   List<Outcome> outcomes() {
@@ -67,6 +87,31 @@ final class FakeAdmission implements Admission {
     @Override
     public String requestId() {
       return requestId;
+    }
+
+    @Override
+    public String leaseId() {
+      return "lease-" + requestId;
+    }
+
+    @Override
+    public int attempt() {
+      return 1;
+    }
+
+    @Override
+    public Charge charged() {
+      return new Charge(1L, 10L, null, null, null);
+    }
+
+    @Override
+    public Duration remaining() {
+      return ttl;
+    }
+
+    @Override
+    public boolean canRequeue() {
+      return true;
     }
 
     @Override

@@ -55,6 +55,7 @@ final class GatewayFixture implements AutoCloseable {
         "127.0.0.1",
         0,
         Mode.ENFORCE,
+        Map.of(),
         Map.of(
             "anthropic",
             new Upstream(

@@ -186,6 +186,7 @@ class RetriesAndCallersTest {
                 "127.0.0.1",
                 0,
                 Mode.ENFORCE,
+                Map.of(),
                 Map.of("a", new Upstream("a", "http://x", "openai", null)),
                 List.of(
                     new Route(List.of("gpt-4o*"), "k/a", "a"),
@@ -208,6 +209,7 @@ class RetriesAndCallersTest {
         host,
         0,
         Mode.ENFORCE,
+        Map.of(),
         upstreams,
         List.of(new Route(List.of("*"), "k", routedTo)),
         callers,
@@ -217,6 +219,7 @@ class RetriesAndCallersTest {
   }
 
   private static Caller team() {
-    return new Caller("team", SecretRef.ofEnv("TEAM"), null, Set.of(), Set.of(), "worker", "batch");
+    return new Caller(
+        "team", SecretRef.ofEnv("TEAM"), null, Set.of(), Set.of(), "worker", "batch", false);
   }
 }

@@ -21,7 +21,8 @@ class WhoAsksTest {
           Set.of("worker", "reviewer"),
           Set.of("batch"),
           "worker",
-          "batch");
+          "batch",
+          false);
 
   @Test
   void shouldKnowASessionOfClaudeCodeByItsHeader() {

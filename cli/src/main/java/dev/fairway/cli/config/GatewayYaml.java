@@ -55,6 +55,7 @@ final class GatewayYaml {
     String host = in.string("host", HOST);
     Integer port = in.integerOrNull("port");
     Mode mode = in.enumeration("mode", Mode.class, Mode.ENFORCE);
+    Map<String, Mode> modes = in.enumerations("modes", Mode.class);
     Map<String, Upstream> upstreams = new HashMap<>();
     in.objects("upstreams", GatewayYaml::target)
         .forEach(
@@ -85,6 +86,7 @@ final class GatewayYaml {
                     host,
                     port == null ? 0 : port,
                     mode,
+                    modes,
                     upstreams,
                     routes,
                     callers,
@@ -142,6 +144,7 @@ final class GatewayYaml {
     List<String> classes = in.strings("classes");
     String role = in.string("role", roles.isEmpty() ? "worker" : roles.get(0));
     String leaseClass = in.string("class", classes.isEmpty() ? "batch" : classes.get(0));
+    boolean operator = in.bool("operator", false);
     return checked(
         in,
         "name",
@@ -153,7 +156,8 @@ final class GatewayYaml {
                 new HashSet<>(roles),
                 new HashSet<>(classes),
                 role,
-                leaseClass));
+                leaseClass,
+                operator));
   }
 
   private static Waits waits(JsonFields in) {

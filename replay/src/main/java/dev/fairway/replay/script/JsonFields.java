@@ -196,6 +196,21 @@ public final class JsonFields {
     return result;
   }
 
+  /** An object of constants; an empty map if the field is absent. */
+  public <E extends Enum<E>> Map<String, E> enumerations(String name, Class<E> type) {
+    return entries(
+        name,
+        (key, value) -> {
+          for (E constant : type.getEnumConstants()) {
+            if (value.isTextual() && constant.name().equals(value.textValue())) {
+              return constant;
+            }
+          }
+          return expected(
+              name + "." + key, "one of " + Arrays.toString(type.getEnumConstants()), value, null);
+        });
+  }
+
   /** An object of numbers; an empty map if the field is absent. */
   Map<String, Double> doubles(String name) {
     return entries(
