@@ -60,6 +60,9 @@ final class ClientAnswer {
 
   /** Promises a stream of events. */
   void beginStream() {
+    if (ended.get()) {
+      return;
+    }
     begun = true;
     response.setStatus(200);
     response.getHeaders().put("content-type", "text/event-stream; charset=utf-8");
@@ -68,7 +71,7 @@ final class ClientAnswer {
 
   /** Keeps a stream alive, unless the comment before has not gone out yet. */
   void comment(String text) {
-    if (!commenting) {
+    if (!commenting && !ended.get()) {
       commenting = true;
       write(false, utf8(": " + text + "\n\n"));
     }
@@ -85,7 +88,7 @@ final class ClientAnswer {
       int status, HttpFields headers, boolean lengthHolds, String requestId, Runnable ready) {
     whenFree(
         () -> {
-          if (!begun) {
+          if (!begun && !ended.get()) {
             begun = true;
             response.setStatus(status);
             Headers.toClient(headers, response.getHeaders(), lengthHolds);
@@ -122,6 +125,9 @@ final class ClientAnswer {
             endWith(family.errorEvent(error.toString()));
             return;
           }
+          if (ended.get()) {
+            return;
+          }
           response.setStatus(trouble.status());
           HttpFields.Mutable headers = response.getHeaders();
           headers.put("content-type", "application/json");
@@ -147,6 +153,9 @@ final class ClientAnswer {
             endWith(family.errorEvent(oneLine(status, body)));
             return;
           }
+          if (ended.get()) {
+            return;
+          }
           response.setStatus(status);
           Headers.toClient(headers, response.getHeaders(), true);
           if (noRetry && !headers.contains("x-should-retry")) {
@@ -154,6 +163,23 @@ final class ClientAnswer {
           }
           endWith(body);
         });
+  }
+
+  /** Ends with an answer that was recorded. */
+  void replay(int status, HttpFields headers, byte[] body) {
+    whenFree(
+        () -> {
+          if (!begun) {
+            response.setStatus(status);
+            Headers.toClient(headers, response.getHeaders(), false);
+          }
+          endWith(body);
+        });
+  }
+
+  /** Whether nothing can be sent any more. */
+  boolean isEnded() {
+    return ended.get();
   }
 
   /** The relay has written the last byte. */
@@ -217,8 +243,11 @@ final class ClientAnswer {
     writing(false);
     commenting = false;
     next = null;
+    boolean first = !ended.get();
     abort(cause);
-    onFailure.accept(cause);
+    if (first) {
+      onFailure.accept(cause);
+    }
   }
 
   /** One write at a time: what ends the answer waits for the comment that is on its way. */

@@ -64,6 +64,8 @@ public final class Gateway implements AutoCloseable {
             prefixes,
             retries,
             new Modes(config),
+            new PlaceBook(),
+            new ByteBudget(config.bounds().bodiesBytes()),
             counters,
             client,
             scheduler,

@@ -17,6 +17,8 @@ record GatewayContext(
     PrefixBook prefixes,
     RetryBook retries,
     Modes modes,
+    PlaceBook places,
+    ByteBudget bodies,
     GatewayCounters counters,
     HttpClient client,
     Scheduler scheduler,

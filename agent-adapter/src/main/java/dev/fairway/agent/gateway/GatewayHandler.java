@@ -32,7 +32,6 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
   private final Callers callers;
   private final CallPlanner planner;
   private final LeaseApi leases;
-  private final ByteBudget bodies;
   private final Set<ProxiedCall> live = ConcurrentHashMap.newKeySet();
   private volatile boolean draining;
 
@@ -41,7 +40,6 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
     this.callers = callers;
     this.planner = planner;
     this.leases = leases;
-    this.bodies = new ByteBudget(context.config().bounds().bodiesBytes());
   }
 
   @Override
@@ -86,13 +84,14 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
   void drain() {
     draining = true;
     live.forEach(ProxiedCall::drain);
+    context.places().drain();
   }
 
   private void collect(
       Request request, Response response, Callback callback, ApiFamily family, Caller caller) {
     Bounds bounds = context.config().bounds();
-    BodyCollector body = new BodyCollector(request, bounds.bodyBytes(), bodies);
-    Request.addCompletionListener(request, failure -> bodies.give(body.taken()));
+    BodyCollector body = new BodyCollector(request, bounds.bodyBytes(), context.bodies());
+    Request.addCompletionListener(request, failure -> context.bodies().give(body.taken()));
     var late =
         context
             .scheduler()
@@ -147,10 +146,23 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
           new Trouble(500, "The gateway failed on this call; its log says why.", null, false));
       return;
     }
-    ProxiedCall call = new ProxiedCall(context, plan, request, response, callback);
+    String key = plan.counted() ? request.getHeaders().get("idempotency-key") : null;
+    ProxiedCall call = new ProxiedCall(context, plan, PlaceBook.isKey(key));
+    if (PlaceBook.isKey(key)) {
+      ProxiedCall known = context.places().findOrKeep(caller, key, call);
+      if (known != null && known != call) {
+        known.join(request, response, callback, plan.bodyHash(), plan.patience());
+        return;
+      }
+      call = known == null ? new ProxiedCall(context, plan, false) : call;
+    }
+    start(call, request, response, callback);
+  }
+
+  private void start(ProxiedCall call, Request request, Response response, Callback callback) {
     live.add(call);
     Request.addCompletionListener(request, failure -> live.remove(call));
-    call.start();
+    call.start(request, response, callback);
     if (draining) {
       call.drain();
     }

@@ -1,20 +1,15 @@
 package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.AdmissionException;
-import dev.fairway.agent.QueueUpdate;
 import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.agent.provider.AnswerClass;
+import dev.fairway.agent.provider.ProviderProfile;
 import dev.fairway.agent.provider.ProviderProfiles;
 import dev.fairway.agent.provider.ProviderReading;
 import dev.fairway.agent.provider.ResponseBody;
 import dev.fairway.schemas.Outcome;
-import dev.fairway.schemas.RejectReason;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.EnumSet;
-import java.util.Locale;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.io.Content;
@@ -25,26 +20,26 @@ import org.eclipse.jetty.util.thread.Scheduler;
 import org.eclipse.jetty.util.thread.SerializedInvoker;
 
 /**
- * One call of a client, from its request to the last byte of its answer: it waits for its grant,
- * goes upstream, and comes back. Nothing blocks; what happens is handled one at a time, in the
- * order in which it happens.
+ * One call, from its request to the last byte of its answer: it waits for its grant, goes upstream,
+ * and comes back. Nothing blocks; what happens is handled one at a time, in the order in which it
+ * happens.
  *
  * <p>Until it has to, it promises nothing: a call that waits has no status. A client that would
  * give up gets, if it asked for a stream, the beginning of one, which comments keep alive; else an
  * honest 429. Once an answer has begun to pass, the call is not sent again.
+ *
+ * <p>A call with an idempotency key outlives its client for a while: one that comes back with the
+ * same key takes over the place in line, or gets the answer that was recorded meanwhile.
  */
 final class ProxiedCall {
-  /** Refusals after which it makes sense to wait here and ask again. */
-  private static final Set<RejectReason> COME_BACK =
-      EnumSet.of(
-          RejectReason.QUEUE_WAIT_TOO_LONG,
-          RejectReason.QUEUE_FULL,
-          RejectReason.TENANT_CEILING,
-          RejectReason.QUOTA_EXHAUSTED);
+  /** How long a place in line is kept for a client that is gone. */
+  static final long PLACE_KEPT_MS = 60_000;
+
+  /** How long an answer is kept for a client that missed it. */
+  static final long ANSWER_KEPT_MS = 600_000;
 
   private static final int ERROR_BODY_BYTES_MAX = 1 << 20;
   private static final int GRANTS_EXPIRED_MAX = 3;
-  private static final long HOLD_SLACK_MS = 500;
 
   private enum State {
     WAITING,
@@ -55,51 +50,46 @@ final class ProxiedCall {
 
   private final GatewayContext context;
   private final CallPlan plan;
-  private final Request request;
-  private final ClientAnswer answer;
   private final SerializedInvoker invoker = new SerializedInvoker(ProxiedCall.class);
-  private final long startedMs;
-  private final long holdUntilMs;
+  private final Line line;
+  private final Recording recording;
 
-  private State state = State.WAITING;
-  private ClientWatch watch;
-  private Scheduler.Task patience;
-  private Scheduler.Task comeBack;
-  private Scheduler.Task holdEnd;
-  private CompletableFuture<Grant> asking;
-  private QueueUpdate place;
-  private long placeAtMs;
+  private volatile State state = State.WAITING;
+  private ClientLink client;
+  private boolean detached;
+  private long bodyTaken;
+  private boolean joined;
+  private Grant held;
   private Grant grant;
   private UpstreamCall upstream;
   private AnswerRelay relay;
   private int requeues;
   private int expiredGrants;
+  private Scheduler.Task patience;
+  private Scheduler.Task grace;
 
-  ProxiedCall(
-      GatewayContext context,
-      CallPlan plan,
-      Request request,
-      Response response,
-      Callback callback) {
+  /**
+   * A call that has not begun.
+   *
+   * @param keeps whether it outlives its client
+   */
+  ProxiedCall(GatewayContext context, CallPlan plan, boolean keeps) {
     this.context = context;
     this.plan = plan;
-    this.request = request;
-    this.answer = new ClientAnswer(plan.family(), response, callback, invoker, this::onClientGone);
-    this.startedMs = context.nowMs();
+    this.recording = keeps ? new Recording(context.bodies()) : null;
     Duration holdMax = context.config().waits().holdMax();
-    boolean patient = plan.stream() || plan.patience().compareTo(holdMax) > 0;
-    this.holdUntilMs = startedMs + (patient ? holdMax : plan.patience()).toMillis();
+    boolean patient = keeps || plan.stream() || plan.patience().compareTo(holdMax) > 0;
+    long untilMs = context.nowMs() + (patient ? holdMax : plan.patience()).toMillis();
+    this.line = new Line(context, plan, invoker, untilMs, new Decided());
   }
 
-  /** Begins. */
-  void start() {
+  /** Begins for its first client. */
+  void start(Request request, Response response, Callback callback) {
+    ClientLink first = link(request, response, callback);
     invoker.run(
         () -> {
-          request.addIdleTimeoutListener(timeout -> answer.isClientSlow());
-          watch =
-              ClientWatch.start(
-                  request.getConnectionMetaData().getConnection(),
-                  cause -> invoker.run(() -> onClientGone(cause)));
+          client = first;
+          client.start();
           if (!plan.counted()) {
             context.counters().uncounted.increment();
             send(FreeGrant.UNCOUNTED);
@@ -108,15 +98,11 @@ final class ProxiedCall {
           if (plan.retryOf() != null) {
             context.counters().retries.increment();
           }
-          // Past the client's own end of a wait, for calls that wait anew after a requeue.
-          holdEnd = schedule(holdUntilMs - startedMs + HOLD_SLACK_MS, ProxiedCall.this::onHoldOver);
-          if (plan.stream()) {
-            patience = schedule(plan.patience().toMillis(), this::onPatienceOver);
-          }
+          beginPatience(plan.patience());
           if (context.modes().of(plan.target().quota()) == Mode.OBSERVE) {
             send(ObservedGrant.of(context.admission(), plan));
           } else {
-            ask(plan.retryOf());
+            line.ask(plan.retryOf());
           }
         });
   }
@@ -133,100 +119,67 @@ final class ProxiedCall {
         });
   }
 
+  private ClientLink link(Request request, Response response, Callback callback) {
+    return new ClientLink(plan.family(), request, response, callback, invoker, this::onClientGone);
+  }
+
   // ---- waiting
 
-  private void ask(String repeats) {
-    state = State.WAITING;
-    Duration timeout = Duration.ofMillis(Math.max(1, holdUntilMs - context.nowMs()));
-    await(
-        context
-            .admission()
-            .ask(plan.leaseCall(repeats, timeout, update -> invoker.run(() -> onQueued(update)))));
-  }
-
-  private void await(CompletableFuture<Grant> asked) {
-    asking = asked;
-    var unused =
-        asked.whenComplete((granted, error) -> invoker.run(() -> onDecision(granted, error)));
-  }
-
-  private void onQueued(QueueUpdate update) {
-    place = update;
-    placeAtMs = context.nowMs();
-  }
-
-  private void onDecision(Grant granted, Throwable error) {
-    if (state != State.WAITING) {
-      if (granted != null) {
-        granted.settle(Outcome.NOT_SENT, null, null);
+  private final class Decided implements Line.Listener {
+    @Override
+    public void granted(Grant granted) {
+      if (detached) {
+        hold(granted);
+      } else {
+        send(granted);
       }
-      return;
     }
-    place = granted == null ? place : null;
-    if (granted != null) {
-      send(granted);
-    } else if (error instanceof RefusedException) {
-      onRefused((RefusedException) error);
-    } else {
-      refuse(
-          Trouble.unavailable(
-              "Expected a decision on the call, but: " + error + ".", Duration.ofSeconds(5)));
+
+    @Override
+    public void refused(Trouble trouble, String requestId) {
+      remember(requestId);
+      refuse(trouble);
     }
   }
 
-  private void onRefused(RefusedException refused) {
-    Duration wait = refused.retryAfter();
-    boolean inTime = wait != null && context.nowMs() + Math.max(1, wait.toMillis()) < holdUntilMs;
-    if (inTime && COME_BACK.contains(refused.reason())) {
-      comeBack = schedule(Math.max(1, wait.toMillis()), () -> ask(refused.requestId()));
-      return;
+  private void beginPatience(Duration clients) {
+    cancel(patience);
+    if (plan.stream() || recording != null) {
+      patience = schedule(clients.toMillis(), this::onPatienceOver);
     }
-    if (refused.requestId() != null) {
-      remember(refused.requestId());
-    }
-    Trouble trouble = refused.trouble();
-    if (trouble.status() == 429 && trouble.retryAfter() == null) {
-      trouble = new Trouble(429, trouble.message(), remainingEta(), false);
-    }
-    refuse(trouble);
-  }
-
-  private void onHoldOver() {
-    if (state == State.WAITING) {
-      refuse(new Trouble(429, "Expected a grant in time, but none came.", remainingEta(), false));
-    }
-  }
-
-  /** What is left of the wait that was told last; a second if nothing was told. */
-  private Duration remainingEta() {
-    long etaMs = place == null ? 0 : place.eta().toMillis() - (context.nowMs() - placeAtMs);
-    return Duration.ofMillis(Math.max(1_000, etaMs));
   }
 
   private void onPatienceOver() {
-    if (state == State.WAITING || state == State.SENT) {
+    boolean nothingYet = state == State.WAITING || state == State.SENT || joined;
+    if (detached || !nothingYet) {
+      return;
+    }
+    if (plan.stream()) {
       context.counters().keptAlive.increment();
-      answer.beginStream();
+      client.answer().beginStream();
       keepAlive();
+    } else if (state == State.WAITING) {
+      // Its place is kept: it may come back for it.
+      context.counters().refused.increment();
+      client.stopWatching();
+      client
+          .answer()
+          .trouble(
+              new Trouble(
+                  429,
+                  "Expected a grant within the client's patience, but none came. The same"
+                      + " idempotency key gets the place back.",
+                  line.remainingEta(),
+                  false));
+      detach();
     }
   }
 
   private void keepAlive() {
-    if (state == State.WAITING || state == State.SENT) {
-      answer.comment(comment());
+    if (!detached && (state == State.WAITING || state == State.SENT || joined)) {
+      client.answer().comment(line.words());
       patience = schedule(context.config().waits().keepAlive().toMillis(), this::keepAlive);
     }
-  }
-
-  private String comment() {
-    if (state == State.SENT || place == null) {
-      return "waiting";
-    }
-    return String.format(
-        Locale.ROOT,
-        "queued, position %d, about %d s",
-        place.position(),
-        (remainingEta().toMillis() + 999) / 1_000);
   }
 
   // ---- upstream
@@ -241,7 +194,7 @@ final class ProxiedCall {
       if (expiredGrants >= GRANTS_EXPIRED_MAX) {
         refuse(Trouble.unavailable(e.getMessage(), Duration.ofSeconds(1)));
       } else {
-        ask(plan.retryOf());
+        line.ask(plan.retryOf());
       }
       return;
     }
@@ -256,11 +209,11 @@ final class ProxiedCall {
       return;
     }
     grant.markAnswered();
+    Instant receivedAt = Instant.ofEpochMilli(context.epochMs());
     if (head.getStatus() / 100 == 2) {
-      relay(head, source);
+      relay(head.getStatus(), head.getHeaders(), source, receivedAt);
       return;
     }
-    Instant receivedAt = Instant.ofEpochMilli(context.epochMs());
     var unused =
         Content.Source.asByteArrayAsync(source, ERROR_BODY_BYTES_MAX)
             .whenComplete(
@@ -280,20 +233,17 @@ final class ProxiedCall {
       return;
     }
     ProviderReading reading =
-        ProviderProfiles.of(plan.target().upstream().provider())
-            .read(Readings.response(status, headers, ResponseBody.of(body), receivedAt));
+        profile().read(Readings.response(status, headers, ResponseBody.of(body), receivedAt));
     var signal = Readings.signal(status, reading);
     boolean again =
         grant.canRequeue()
             && status == 429
             && reading.kind() == AnswerClass.RATE_LIMITED
-            && requeues < context.config().bounds().requeues()
-            && context.nowMs() < holdUntilMs;
-    if (again) {
+            && requeues < context.config().bounds().requeues();
+    if (again && line.requeue(grant, signal)) {
       requeues++;
       context.counters().requeues.increment();
       state = State.WAITING;
-      await(grant.requeue(signal));
       return;
     }
     Outcome outcome = Readings.outcome(status, reading.kind());
@@ -301,7 +251,7 @@ final class ProxiedCall {
     grant.settle(outcome, refusedUnread ? Nothing.USED : null, signal);
     remember(grant.requestId());
     over();
-    answer.upstreamError(status, headers, body, grant.canRequeue() && status == 429);
+    client.answer().upstreamError(status, headers, body, grant.canRequeue() && status == 429);
   }
 
   private void onUpstreamFailed(Throwable cause) {
@@ -323,34 +273,34 @@ final class ProxiedCall {
                 + ")."));
   }
 
-  private void relay(org.eclipse.jetty.client.Response head, Content.Source source) {
+  private void relay(int status, HttpFields headers, Content.Source source, Instant receivedAt) {
     state = State.RELAYING;
     cancel(patience);
-    Instant receivedAt = Instant.ofEpochMilli(context.epochMs());
-    HttpFields headers = head.getHeaders();
-    var profile = ProviderProfiles.of(plan.target().upstream().provider());
-    var response = Readings.response(head.getStatus(), headers, ResponseBody.none(), receivedAt);
+    var response = Readings.response(status, headers, ResponseBody.none(), receivedAt);
     String contentType = headers.get("content-type");
     boolean events = contentType != null && contentType.startsWith("text/event-stream");
-    AnswerTap tap = new AnswerTap(profile, response, events);
+    AnswerTap tap = new AnswerTap(profile(), response, events);
     Settling settling =
-        new Settling(
-            context, plan, grant, tap, Readings.signal(head.getStatus(), profile.read(response)));
+        new Settling(context, plan, grant, tap, Readings.signal(status, profile().read(response)));
+    ClientAnswer answer = client.answer();
     if (answer.hasBegun() && !events) {
       noStream(source, tap, settling);
       return;
     }
     UsageChunkFilter filter = plan.hideUsage() && events ? new UsageChunkFilter() : null;
+    if (recording != null) {
+      recording.begin(status, headers);
+    }
     answer.begin(
-        head.getStatus(),
+        status,
         headers,
         filter == null,
         grant.requestId(),
         () -> {
           if (state == State.RELAYING) {
-            relay =
-                new AnswerRelay(
-                    source, answer.sink(), tap, filter, answer::writing, new Relayed(settling));
+            Content.Sink sink = recording == null ? answer.sink() : recording.sink(answer);
+            Relayed relayed = new Relayed(client, settling);
+            relay = new AnswerRelay(source, sink, tap, filter, answer::writing, relayed);
             relay.iterate();
           }
         });
@@ -379,9 +329,11 @@ final class ProxiedCall {
 
   /** Hears of the relay, which hears one thing at a time, on threads of its own. */
   private final class Relayed implements AnswerRelay.Listener {
+    private final ClientLink first;
     private final Settling settling;
 
-    Relayed(Settling settling) {
+    Relayed(ClientLink first, Settling settling) {
+      this.first = first;
       this.settling = settling;
     }
 
@@ -393,26 +345,28 @@ final class ProxiedCall {
     @Override
     public void complete() {
       settling.complete();
-      watch.stop();
+      first.stopWatching();
     }
 
     @Override
     public void delivered() {
-      invoker.run(ProxiedCall.this::over);
-      answer.succeeded();
+      first.answer().succeeded();
+      invoker.run(ProxiedCall.this::onDelivered);
     }
 
     @Override
     public void upstreamFailed(Throwable cause) {
       context.counters().upstreamFailures.increment();
       settling.brokenOff();
-      invoker.run(ProxiedCall.this::over);
-      answer.abort(cause);
+      first.answer().abort(cause);
+      invoker.run(
+          () -> refuse(Trouble.badGateway("The upstream broke its answer off. Send it again.")));
     }
 
     @Override
     public void clientFailed(Throwable cause) {
       settling.abandoned();
+      first.answer().abort(cause);
       invoker.run(
           () -> {
             if (state != State.OVER) {
@@ -420,34 +374,164 @@ final class ProxiedCall {
             }
             over();
           });
-      answer.abort(cause);
     }
   }
 
-  // ---- the end
+  private void onDelivered() {
+    boolean waitsForIt = joined && !detached;
+    over();
+    if (waitsForIt) {
+      replay();
+    }
+  }
 
-  private void onClientGone(Throwable cause) {
-    if (state == State.OVER) {
+  // ---- clients go, and come back
+
+  private void onClientGone(ClientLink gone, Throwable cause) {
+    if (state == State.OVER || gone != client || detached) {
       return;
     }
-    if (state == State.RELAYING && relay != null) {
+    if (recording == null && state == State.RELAYING && relay != null) {
       relay.abort(cause);
       return;
     }
     context.counters().clientsGone.increment();
+    if (recording != null) {
+      client.answer().abort(cause);
+      detach();
+      return;
+    }
     if (state == State.SENT || state == State.RELAYING) {
       grant.settle(upstream.wasSent() ? Outcome.FAILED_AFTER_SEND : Outcome.NOT_SENT, null, null);
       remember(grant.requestId());
       upstream.abort(cause);
     }
     over();
-    answer.abort(cause);
+    client.answer().abort(cause);
   }
 
+  /** Nobody waits for the call any more; it goes on by itself for a while. */
+  private void detach() {
+    detached = true;
+    joined = false;
+    cancel(patience);
+    cancel(grace);
+    if (bodyTaken == 0 && context.bodies().take(plan.body().length)) {
+      bodyTaken = plan.body().length; // The client's connection, which it was counted for, is gone.
+    }
+    if (state == State.WAITING && bodyTaken == 0 && plan.body().length > 0) {
+      over();
+    } else if (state == State.WAITING) {
+      grace = schedule(PLACE_KEPT_MS, this::giveUp);
+    }
+  }
+
+  /** A grant that nobody is there to use: kept for half its life, and then given back. */
+  private void hold(Grant granted) {
+    held = granted;
+    cancel(grace);
+    long keptMs = Math.min(PLACE_KEPT_MS, granted.remaining().toMillis() / 2);
+    grace = schedule(keptMs, this::giveUp);
+  }
+
+  private void giveUp() {
+    if (detached && state == State.WAITING) {
+      over();
+    }
+  }
+
+  /**
+   * A client comes back with the call's key.
+   *
+   * @param patienceLeft how long it waits for the beginning of an answer
+   */
+  void join(
+      Request request,
+      Response response,
+      Callback callback,
+      String bodyHash,
+      Duration patienceLeft) {
+    ClientLink next = link(request, response, callback);
+    invoker.run(
+        () -> {
+          ClientLink before = client;
+          if (!plan.bodyHash().equals(bodyHash)) {
+            next.answer()
+                .trouble(
+                    new Trouble(
+                        409,
+                        "Expected the same body with the same idempotency key, but found another.",
+                        null,
+                        false));
+            return;
+          }
+          client = next;
+          if (state == State.OVER) {
+            replay();
+            return;
+          }
+          if (!detached) {
+            before.stopWatching();
+            before
+                .answer()
+                .trouble(
+                    new Trouble(
+                        409, "Another client came with this idempotency key.", null, false));
+          }
+          client.start();
+          detached = false;
+          joined = state == State.RELAYING;
+          cancel(grace);
+          beginPatience(patienceLeft);
+          if (held != null) {
+            Grant granted = held;
+            held = null;
+            send(granted);
+          }
+        });
+  }
+
+  private void replay() {
+    if (recording.isComplete()) {
+      client.answer().replay(recording.status(), recording.headers(), recording.body());
+    } else {
+      client
+          .answer()
+          .trouble(
+              new Trouble(
+                  409,
+                  "The call with this idempotency key is over, and its answer was not kept. Use a"
+                      + " new key.",
+                  null,
+                  false));
+    }
+  }
+
+  /** Whether a client with its key may still join it: it goes on, or its answer is there. */
+  boolean isOfUse() {
+    return recording != null && (state != State.OVER ? recording.isKept() : recording.isComplete());
+  }
+
+  boolean isOver() {
+    return state == State.OVER;
+  }
+
+  /** Nobody can come back for it any more. */
+  void forget() {
+    if (recording != null) {
+      recording.drop();
+    }
+  }
+
+  // ---- the end
+
   private void refuse(Trouble trouble) {
+    if (state == State.OVER) {
+      return;
+    }
     context.counters().refused.increment();
     over();
-    answer.trouble(trouble);
+    client.answer().trouble(trouble);
   }
 
   private void over() {
@@ -456,13 +540,28 @@ final class ProxiedCall {
     }
     State before = state;
     state = State.OVER;
-    watch.stop();
+    client.stopWatching();
     cancel(patience);
-    cancel(comeBack);
-    cancel(holdEnd);
-    if (before == State.WAITING && asking != null) {
-      asking.cancel(false);
+    cancel(grace);
+    if (before == State.WAITING) {
+      line.leave();
     }
+    context.bodies().give(bodyTaken);
+    bodyTaken = 0;
+    if (held != null) {
+      held.settle(Outcome.NOT_SENT, null, null);
+      held = null;
+    }
+    if (recording != null && recording.isComplete()) {
+      var unused = context.scheduler().schedule(this::end, ANSWER_KEPT_MS, TimeUnit.MILLISECONDS);
+    } else {
+      end();
+    }
+  }
+
+  private void end() {
+    context.places().remove(this);
+    forget();
   }
 
   private void remember(String requestId) {
@@ -471,6 +570,10 @@ final class ProxiedCall {
           .retries()
           .ended(plan.asker().member(), plan.bodyHash(), requestId, true, context.epochMs());
     }
+  }
+
+  private ProviderProfile profile() {
+    return ProviderProfiles.of(plan.target().upstream().provider());
   }
 
   private Scheduler.Task schedule(long delayMs, Runnable task) {
