@@ -17,10 +17,10 @@ import picocli.CommandLine.Option;
 @Command(
     name = "up",
     description = {
-      "Run everything in one process: Kafka and schema registry (unless given), coordinator, dispatcher,",
-      "and the gateway, if the configuration has one.",
-      "Prints 'ready' and the addresses when requests are decided. Ctrl-C stops it cleanly; what it knows",
-      "survives in the data folder."
+      "Run everything in one process: Kafka and schema registry (unless given), coordinator, dispatcher,"
+          + " and the gateway, if the configuration has one.",
+      "Prints 'ready' and the addresses when requests are decided. Ctrl-C stops it cleanly; what it knows"
+          + " survives in the data folder."
     },
     footer = {"", "Example:", "  fairway up --config fairway.yaml --data /var/lib/fairway"})
 final class UpCommand extends BaseCommand {

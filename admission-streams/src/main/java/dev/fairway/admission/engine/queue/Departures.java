@@ -22,10 +22,7 @@ public final class Departures {
     if (!exhausted || quota.holdUntilMs() != null) {
       long etaMs =
           Eta.waitMs(
-              quota,
-              quota.order().ahead(waiter.finishTag(), waiter.arrival()),
-              waiter.estimate(),
-              tx.nowMs());
+              quota, quota.order().ahead(waiter.finishTag(), waiter.arrival()), waiter, tx.nowMs());
       retryAtMs = tx.nowMs() + etaMs;
     }
     tx.emit(
