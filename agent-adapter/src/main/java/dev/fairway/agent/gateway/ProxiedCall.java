@@ -1,6 +1,7 @@
 package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.AdmissionException;
+import dev.fairway.agent.ProviderReports;
 import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.agent.provider.AnswerClass;
 import dev.fairway.agent.provider.ProviderProfile;
@@ -234,7 +235,7 @@ final class ProxiedCall {
     }
     ProviderReading reading =
         profile().read(Readings.response(status, headers, ResponseBody.of(body), receivedAt));
-    var signal = Readings.signal(status, reading);
+    var signal = ProviderReports.signal(status, reading);
     boolean again =
         grant.canRequeue()
             && status == 429
@@ -281,7 +282,7 @@ final class ProxiedCall {
     boolean events = contentType != null && contentType.startsWith("text/event-stream");
     AnswerTap tap = new AnswerTap(profile(), response, events);
     Settling settling =
-        new Settling(context, plan, grant, tap, Readings.signal(status, profile().read(response)));
+        new Settling(context, plan, grant, tap, ProviderReports.signal(status, profile().read(response)));
     ClientAnswer answer = client.answer();
     if (answer.hasBegun() && !events) {
       noStream(source, tap, settling);

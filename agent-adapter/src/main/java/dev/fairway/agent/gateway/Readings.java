@@ -3,16 +3,11 @@ package dev.fairway.agent.gateway;
 import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.UsageReport;
 import dev.fairway.agent.provider.AnswerClass;
-import dev.fairway.agent.provider.Dimension;
-import dev.fairway.agent.provider.LimitReading;
-import dev.fairway.agent.provider.ProviderReading;
 import dev.fairway.agent.provider.ProviderResponse;
 import dev.fairway.agent.provider.ProviderUsage;
 import dev.fairway.agent.provider.ResponseBody;
 import dev.fairway.agent.provider.ResponseHeaders;
 import dev.fairway.schemas.Outcome;
-import dev.fairway.schemas.SignalClass;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import org.eclipse.jetty.http.HttpField;
@@ -20,7 +15,6 @@ import org.eclipse.jetty.http.HttpFields;
 
 /** Between what a profile reads of an answer and what a settlement says of it. */
 final class Readings {
-  private static final Duration MINUTE = Duration.ofMinutes(1);
   private static final int TOO_MANY_REQUESTS = 429;
 
   private Readings() {}
@@ -33,26 +27,6 @@ final class Readings {
       read.add(field.getName(), field.getValue());
     }
     return new ProviderResponse(status, read.build(), body, receivedAt);
-  }
-
-  /** The signal of an answer. Limits over other times than a minute are none of the quota's. */
-  static ProviderSignal signal(int status, ProviderReading reading) {
-    ProviderSignal.Builder signal =
-        ProviderSignal.builder()
-            .status(status)
-            .kind(SignalClass.valueOf(reading.kind().name()))
-            .binding(reading.binding() == null ? null : dimension(reading.binding()));
-    if (reading.waitMs() != null && reading.kind() != AnswerClass.OK) {
-      signal.retryAfter(Duration.ofMillis(reading.waitMs()));
-    }
-    for (Map.Entry<Dimension, LimitReading> entry : reading.limits().entrySet()) {
-      LimitReading limit = entry.getValue();
-      if (limit.window() == null || limit.window().equals(MINUTE)) {
-        Duration reset = limit.resetMs() == null ? null : Duration.ofMillis(limit.resetMs());
-        signal.limit(dimension(entry.getKey()), limit.limit(), limit.remaining(), reset);
-      }
-    }
-    return signal.build();
   }
 
   /** A signal whose limits have been reported before. */
@@ -75,9 +49,5 @@ final class Readings {
       return Outcome.OVERLOADED;
     }
     return status == TOO_MANY_REQUESTS ? Outcome.RATE_LIMITED : Outcome.FAILED_AFTER_SEND;
-  }
-
-  private static ProviderSignal.Dimension dimension(Dimension dimension) {
-    return ProviderSignal.Dimension.valueOf(dimension.name());
   }
 }

@@ -1,5 +1,6 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.agent.ProviderReports;
 import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.UsageReport;
 import dev.fairway.agent.provider.AnswerClass;
@@ -50,7 +51,7 @@ final class Settling {
             ? Outcome.SUCCEEDED
             : Readings.outcome(signal.status(), reading.kind());
     ProviderSignal last =
-        reading.kind() == AnswerClass.OK ? signal : Readings.signal(signal.status(), reading);
+        reading.kind() == AnswerClass.OK ? signal : ProviderReports.signal(signal.status(), reading);
     settle(outcome, reading.usage(), last);
   }
 
