@@ -39,7 +39,11 @@ public final class ProviderReports {
     return signal.build();
   }
 
-  /** The usage of a call, or null if the provider said nothing of it. */
+  /**
+   * The usage of a call, or null if the provider said nothing of it. The output of a stream that
+   * broke off is left out: what is known of it is a lower bound, and the rest would be refunded.
+   * Whoever has an estimate puts it in.
+   */
   public static UsageReport usage(ProviderUsage usage) {
     return usage == null
         ? null
@@ -47,7 +51,7 @@ public final class ProviderReports {
             usage.inputTokens(),
             usage.cacheReadTokens(),
             usage.cacheWriteTokens(),
-            usage.outputTokens(),
+            usage.exact() ? usage.outputTokens() : null,
             usage.exact());
   }
 

@@ -53,9 +53,10 @@ import picocli.CommandLine.Spec;
       "",
       "Example:",
       "  fairway explain - <<'END'",
-      "  {\"provider\":\"openai\",\"now\":\"2026-08-27T11:10:53Z\",\"status\":429,"
-          + "\"headers\":{\"retry-after-ms\":\"1146\",\"x-ratelimit-remaining-tokens\":\"0\"},"
-          + "\"body\":{\"error\":{\"code\":\"rate_limit_exceeded\",\"type\":\"tokens\"}}}",
+      "  {\"provider\":\"openai\",\"now\":\"2026-08-27T11:10:53Z\",\"status\":429,",
+      "   \"headers\":{\"retry-after-ms\":\"1146\",",
+      "              \"x-ratelimit-remaining-tokens\":\"0\"},",
+      "   \"body\":{\"error\":{\"code\":\"rate_limit_exceeded\",\"type\":\"tokens\"}}}",
       "  END"
     })
 public final class ExplainCommand implements Callable<Integer> {

@@ -30,6 +30,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       DeadLettersCommand.class,
       DryRunCommand.class,
       ExplainCommand.class,
+      SimulateCommand.class,
       ReplayCommand.class
     },
     footer = {"", "Example:", "  fairway demo", "  fairway up", "  fairway status --help"})

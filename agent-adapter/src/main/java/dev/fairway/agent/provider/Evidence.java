@@ -41,7 +41,10 @@ record Evidence(
     }
     Limit latest = null;
     for (Limit limit : exhausted()) {
-      if (latest == null || Reset.later(latest.reset(), limit.reset()) != latest.reset()) {
+      boolean later =
+          limit.reset() != null
+              && limit.reset().isLaterThan(latest == null ? null : latest.reset());
+      if (latest == null || later) {
         latest = limit;
       }
     }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -46,7 +47,7 @@ final class IetfRateLimit {
   }
 
   private static Map<String, Map<String, String>> items(String field) {
-    Map<String, Map<String, String>> items = new java.util.LinkedHashMap<>();
+    Map<String, Map<String, String>> items = new LinkedHashMap<>();
     if (field == null) {
       return items;
     }

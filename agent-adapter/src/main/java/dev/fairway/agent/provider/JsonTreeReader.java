@@ -28,10 +28,11 @@ import java.util.Set;
  *   <li>{@value #NODES_MAX} values a document, {@value #ELEMENTS_MAX} elements an array are kept;
  *       later ones are passed over;
  *   <li>of a text the first {@value #TEXT_MAX} characters are kept;
+ *   <li>an integer beyond a long, and a fraction longer than {@value #FRACTION_MAX} characters, is
+ *       null, like anything unknown;
  *   <li>nesting deeper than {@value #NESTING_MAX}, a text longer than {@value #STRING_MAX}
- *       characters, a number longer than {@value #NUMBER_MAX} digits, or bytes that are no JSON:
- *       the rest of the document is unreadable; what was read until then stays, and {@link #end()}
- *       says that it is not whole.
+ *       characters, or bytes that are no JSON: the rest of the document is unreadable; what was
+ *       read until then stays, and {@link #end()} says that it is not whole.
  * </ul>
  */
 final class JsonTreeReader {
@@ -41,7 +42,7 @@ final class JsonTreeReader {
   static final int TEXT_MAX = 4_096;
   static final int NESTING_MAX = 512;
   static final int STRING_MAX = 16 << 20;
-  static final int NUMBER_MAX = 256;
+  static final int FRACTION_MAX = 64;
 
   private static final Set<String> KEPT =
       Set.of(
@@ -65,6 +66,14 @@ final class JsonTreeReader {
           "input_tokens_details",
           "cache_creation");
 
+  /**
+   * The parser gets blocks of this size, counted from the document's beginning, however the bytes
+   * come: where input is no JSON, what it makes of it depends on where its input is cut.
+   */
+  private static final int BLOCK = 1_024;
+
+  private static final byte[] MARK = {(byte) 0xef, (byte) 0xbb, (byte) 0xbf};
+
   private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
   // Names are not interned: they are the provider's, or whoever plays it.
@@ -75,7 +84,6 @@ final class JsonTreeReader {
               StreamReadConstraints.builder()
                   .maxNestingDepth(NESTING_MAX)
                   .maxStringLength(STRING_MAX)
-                  .maxNumberLength(NUMBER_MAX)
                   .build())
           .build();
 
@@ -84,35 +92,66 @@ final class JsonTreeReader {
   private ByteArrayFeeder feeder;
   private JsonNode root = MissingNode.getInstance();
   private String name;
+  private int markLength;
+  private boolean begun;
+  private byte[] block;
+  private int blockLength;
   private int passedOver;
   private int nodes;
   private boolean started;
   private boolean complete;
   private boolean broken;
 
-  /** Reads the next bytes; they are not kept. */
+  /** Reads the next bytes; at most a block of them is kept for a while. */
   void read(byte[] bytes, int offset, int length) {
-    if (length <= 0 || complete || broken) {
-      return;
-    }
-    try {
-      if (parser == null) {
-        parser = FACTORY.createNonBlockingByteArrayParser();
-        feeder = (ByteArrayFeeder) parser.getNonBlockingInputFeeder();
+    int end = offset + length;
+    int from = begun ? offset : start(bytes, offset, end);
+    while (from < end && !complete && !broken) {
+      if (blockLength == 0 && end - from >= BLOCK) {
+        feed(bytes, from, BLOCK);
+        from += BLOCK;
+      } else {
+        int taken = Math.min(end - from, BLOCK - blockLength);
+        System.arraycopy(bytes, from, block, blockLength, taken);
+        blockLength += taken;
+        from += taken;
+        if (blockLength == BLOCK) {
+          feedBlock();
+        }
       }
-      feeder.feedInput(bytes, offset, offset + length);
-      drain();
-    } catch (IOException | RuntimeException e) {
-      // The parser speaks of most bad input with the former, of some with the latter.
-      broken = true;
     }
-    if (complete || broken) {
-      close();
+  }
+
+  /**
+   * Where the document begins, past blanks and one byte order mark. The parser would take several
+   * marks, or not, by how the bytes happen to be cut.
+   */
+  private int start(byte[] bytes, int offset, int end) {
+    int i = offset;
+    while (i < end && !broken) {
+      byte b = bytes[i];
+      boolean inMark = markLength > 0 && markLength < MARK.length;
+      if (markLength < MARK.length && b == MARK[markLength]) {
+        markLength++;
+      } else if (inMark || b == MARK[0]) {
+        broken = true;
+      } else if (b == ' ' || b == '\t' || b == '\n' || b == '\r') {
+        markLength = MARK.length; // A mark stands at the very beginning.
+      } else {
+        begun = true;
+        block = new byte[BLOCK];
+        return i;
+      }
+      i++;
     }
+    return i;
   }
 
   /** Ends the document; whether it was read to its end. */
   boolean end() {
+    if (begun && !complete && !broken) {
+      feedBlock();
+    }
     if (parser != null && !complete && !broken) {
       try {
         feeder.endOfInput();
@@ -128,6 +167,29 @@ final class JsonTreeReader {
   /** What was read; a missing node if that was not even a beginning. */
   JsonNode tree() {
     return root;
+  }
+
+  private void feedBlock() {
+    int length = blockLength;
+    blockLength = 0;
+    feed(block, 0, length);
+  }
+
+  private void feed(byte[] bytes, int offset, int length) {
+    try {
+      if (parser == null) {
+        parser = FACTORY.createNonBlockingByteArrayParser();
+        feeder = (ByteArrayFeeder) parser.getNonBlockingInputFeeder();
+      }
+      feeder.feedInput(bytes, offset, offset + length);
+      drain();
+    } catch (IOException | RuntimeException e) {
+      // The parser speaks of most bad input with the former, of some with the latter.
+      broken = true;
+    }
+    if (complete || broken) {
+      close();
+    }
   }
 
   private void drain() throws IOException {
@@ -180,8 +242,7 @@ final class JsonTreeReader {
       return true;
     }
     ContainerNode<?> parent = open.peek();
-    if (parent instanceof ObjectNode) {
-      ObjectNode object = (ObjectNode) parent;
+    if (parent instanceof ObjectNode object) {
       if (++nodes > NODES_MAX) {
         return false;
       }
@@ -196,24 +257,24 @@ final class JsonTreeReader {
   }
 
   private JsonNode scalar(JsonToken token) throws IOException {
-    switch (token) {
-      case VALUE_STRING:
+    return switch (token) {
+      case VALUE_STRING -> {
         int length = Math.min(TEXT_MAX, parser.getTextLength());
-        return NODES.textNode(
+        yield NODES.textNode(
             new String(parser.getTextCharacters(), parser.getTextOffset(), length));
-      case VALUE_NUMBER_INT:
-        return parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
-            ? NullNode.getInstance()
-            : NODES.numberNode(parser.getLongValue());
-      case VALUE_NUMBER_FLOAT:
-        return NODES.numberNode(parser.getDoubleValue());
-      case VALUE_TRUE:
-        return NODES.booleanNode(true);
-      case VALUE_FALSE:
-        return NODES.booleanNode(false);
-      default:
-        return NullNode.getInstance();
-    }
+      }
+      case VALUE_NUMBER_INT ->
+          parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
+              ? NullNode.getInstance()
+              : NODES.numberNode(parser.getLongValue());
+      case VALUE_NUMBER_FLOAT ->
+          parser.getTextLength() > FRACTION_MAX
+              ? NullNode.getInstance()
+              : NODES.numberNode(parser.getDoubleValue());
+      case VALUE_TRUE -> NODES.booleanNode(true);
+      case VALUE_FALSE -> NODES.booleanNode(false);
+      default -> NullNode.getInstance();
+    };
   }
 
   private void close() {

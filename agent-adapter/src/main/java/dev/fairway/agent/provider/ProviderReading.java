@@ -40,10 +40,6 @@ public record ProviderReading(
     return new ProviderReading(kind, retry, waitMs, resetAt, binding, limits, usage);
   }
 
-  ProviderReading withLimits(Map<Dimension, LimitReading> limits) {
-    return new ProviderReading(kind, retry, waitMs, resetAt, binding, limits, usage);
-  }
-
   ProviderReading notToBeRetried() {
     return new ProviderReading(kind, false, waitMs, resetAt, binding, limits, usage);
   }

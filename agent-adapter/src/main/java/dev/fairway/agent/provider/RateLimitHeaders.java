@@ -41,6 +41,8 @@ final class RateLimitHeaders {
 
   private RateLimitHeaders() {}
 
+  private record Key(Dimension dimension, Duration window) {}
+
   /**
    * The limits that headers mention, in a fixed order.
    *
@@ -53,11 +55,12 @@ final class RateLimitHeaders {
       Instant now,
       Reset.Grammar grammar,
       Map<Dimension, Duration> windows) {
-    Map<List<Object>, Map<String, String>> values = new HashMap<>();
+    Map<Key, Map<String, String>> values = new HashMap<>();
     headers.forEach(
         (name, value) -> {
-          Matcher m = NAME.matcher(name);
-          if (m.matches()) {
+          // Most headers are about something else, and a pattern is slow to say so.
+          Matcher m = name.contains("limit-") ? NAME.matcher(name) : null;
+          if (m != null && m.matches()) {
             // Without a dimension it is requests, over a time that the provider does not say.
             Dimension dimension =
                 m.group(2) == null ? Dimension.REQUESTS : DIMENSIONS.get(m.group(2));
@@ -66,10 +69,9 @@ final class RateLimitHeaders {
               int count = m.group(3) == null ? 1 : Integer.parseInt(m.group(3));
               window = WINDOWS.get(m.group(4)).multipliedBy(count);
             }
-            List<Object> key = new ArrayList<>();
-            key.add(dimension);
-            key.add(window);
-            values.computeIfAbsent(key, k -> new HashMap<>()).putIfAbsent(m.group(1), value);
+            values
+                .computeIfAbsent(new Key(dimension, window), key -> new HashMap<>())
+                .putIfAbsent(m.group(1), value);
           }
         });
     List<Limit> limits = new ArrayList<>();
@@ -77,12 +79,12 @@ final class RateLimitHeaders {
         (key, kinds) ->
             limits.add(
                 limit(
-                    (Dimension) key.get(0),
-                    (Duration) key.get(1),
+                    key.dimension,
+                    key.window,
                     kinds.get("limit"),
                     kinds.get("remaining"),
                     grammar.read(kinds.get("reset"), now))));
-    // The headers' own order is lost in their map.
+    // Whatever the order of the headers.
     limits.sort(
         Comparator.comparing(Limit::dimension)
             .thenComparing(

@@ -81,11 +81,16 @@ record Reset(Long ms, Instant at) {
     return ms == null || ms > 0;
   }
 
-  /** The later of two, either of which may be null; an unknown distance counts as the later. */
-  static Reset later(Reset a, Reset b) {
-    if (a == null || b == null) {
-      return a == null ? b : a;
+  /** Whether this ends after the other, which may be null; an unknown distance is the longest. */
+  boolean isLaterThan(Reset other) {
+    if (other == null) {
+      return true;
     }
-    return a.ms == null || (b.ms != null && a.ms >= b.ms) ? a : b;
+    return other.ms != null && (ms == null || ms > other.ms);
+  }
+
+  /** The later of two, either of which may be null. */
+  static Reset later(Reset a, Reset b) {
+    return b != null && b.isLaterThan(a) ? b : a;
   }
 }

@@ -1,6 +1,6 @@
 package dev.fairway.agent.provider;
 
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.BiConsumer;
@@ -16,6 +16,7 @@ public final class ResponseHeaders {
 
   private static final ResponseHeaders NONE = new ResponseHeaders(Map.of());
 
+  /** In the order in which they came, so that what is read does not depend on chance. */
   private final Map<String, String> byName;
 
   private ResponseHeaders(Map<String, String> byName) {
@@ -61,15 +62,15 @@ public final class ResponseHeaders {
 
   /** These without what says how long to wait. */
   ResponseHeaders withoutRetryAfter() {
-    Map<String, String> others = new HashMap<>(byName);
+    Map<String, String> others = new LinkedHashMap<>(byName);
     others.remove("retry-after");
     others.remove("retry-after-ms");
-    return new ResponseHeaders(Map.copyOf(others));
+    return new ResponseHeaders(others);
   }
 
   /** Collects headers in their order. Not thread-safe. */
   public static final class Builder {
-    private final Map<String, String> byName = new HashMap<>();
+    private final Map<String, String> byName = new LinkedHashMap<>();
 
     private Builder() {}
 
@@ -87,7 +88,7 @@ public final class ResponseHeaders {
 
     /** The headers. */
     public ResponseHeaders build() {
-      return new ResponseHeaders(Map.copyOf(byName));
+      return new ResponseHeaders(new LinkedHashMap<>(byName));
     }
   }
 }

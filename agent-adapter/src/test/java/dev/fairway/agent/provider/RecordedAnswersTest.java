@@ -3,16 +3,14 @@ package dev.fairway.agent.provider;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /** Recorded answers and reset values of real providers, read in place. */
 class RecordedAnswersTest {
@@ -29,13 +27,23 @@ class RecordedAnswersTest {
   /** What the numbers are called when they count all input, cached or not. */
   private static final List<String> ALL_INPUT = List.of("prompt_tokens", "promptTokenCount");
 
-  static List<JsonNode> resets() {
-    return SharedFiles.jsonLines("vectors/reset_values.jsonl");
+  @TestFactory
+  List<DynamicTest> shouldReadEachResetAsItsProviderMeansIt() {
+    return SharedFiles.testEach(
+        "vectors/reset_values.jsonl",
+        vector -> vector.get("header").textValue() + " " + vector.get("value").textValue(),
+        RecordedAnswersTest::checkReset);
   }
 
-  @ParameterizedTest
-  @MethodSource("resets")
-  void shouldReadAResetAsItsProviderMeansIt(JsonNode vector) {
+  @TestFactory
+  List<DynamicTest> shouldReadEachRecordedAnswer() {
+    return SharedFiles.testEach(
+        "traces/cassettes/openllmetry_headers_usage.jsonl",
+        record -> record.get("host").textValue(),
+        RecordedAnswersTest::checkRecord);
+  }
+
+  private static void checkReset(JsonNode vector) {
     // given: an answer a minute before a reset that is a point in time
     String value = vector.get("value").textValue();
     boolean pointInTime = value.endsWith("Z");
@@ -59,20 +67,7 @@ class RecordedAnswersTest {
     assertThat(reading.limits().values().iterator().next().resetMs()).isEqualTo(expectedMs);
   }
 
-  @TestFactory
-  List<DynamicTest> shouldReadEveryRecordedAnswer() {
-    List<JsonNode> recorded =
-        SharedFiles.jsonLines("traces/cassettes/openllmetry_headers_usage.jsonl");
-    return IntStream.range(0, recorded.size())
-        .mapToObj(
-            i ->
-                DynamicTest.dynamicTest(
-                    (i + 1) + " " + recorded.get(i).get("host").textValue(),
-                    () -> check(recorded.get(i))))
-        .toList();
-  }
-
-  private static void check(JsonNode record) {
+  private static void checkRecord(JsonNode record) {
     // when
     String provider = provider(record);
     int status = record.get("status").intValue();
@@ -180,7 +175,7 @@ class RecordedAnswersTest {
     for (int i = 0; i < events.size(); i++) {
       byte[] event =
           event(events.get(i).textValue(), record.get("usage").get(i))
-              .getBytes(java.nio.charset.StandardCharsets.UTF_8);
+              .getBytes(StandardCharsets.UTF_8);
       stream.read(event, 0, event.length);
     }
     ProviderUsage usage = stream.end().usage();
@@ -204,24 +199,21 @@ class RecordedAnswersTest {
 
   /** The event that carried a usage, as its provider wraps it. */
   private static String event(String name, JsonNode usage) {
-    switch (name) {
-      case "message_start":
-        return "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":"
-            + usage
-            + "}}\n\n";
-      case "message_delta":
-        return "event: message_delta\ndata: {\"type\":\"message_delta\",\"usage\":"
-            + usage
-            + "}\n\n";
-      case "response.completed":
-        return "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"usage\":"
-            + usage
-            + "}}\n\n";
-      case "message-end":
-        return "data: {\"type\":\"message-end\",\"delta\":{\"usage\":" + usage + "}}\n\n";
-      default:
-        return "data: {\"object\":\"" + name + "\",\"choices\":[],\"usage\":" + usage + "}\n\n";
-    }
+    return switch (name) {
+      case "message_start" ->
+          "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":"
+              + usage
+              + "}}\n\n";
+      case "message_delta" ->
+          "event: message_delta\ndata: {\"type\":\"message_delta\",\"usage\":" + usage + "}\n\n";
+      case "response.completed" ->
+          "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"usage\":"
+              + usage
+              + "}}\n\n";
+      case "message-end" ->
+          "data: {\"type\":\"message-end\",\"delta\":{\"usage\":" + usage + "}}\n\n";
+      default -> "data: {\"object\":\"" + name + "\",\"choices\":[],\"usage\":" + usage + "}\n\n";
+    };
   }
 
   private static Long firstOf(JsonNode node, String... names) {

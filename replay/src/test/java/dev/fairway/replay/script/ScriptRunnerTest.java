@@ -329,8 +329,8 @@ class ScriptRunnerTest {
     Script script =
         new Script()
             .line(SMALL)
-            .line("{'at_ms':0,'settle':{'request':'other','quota':'q','outcome':'CANCELLED'}}")
-            .line("{'at_ms':1,'request':{'id':'r','quota':'q','agent':'a/b'}}")
+            .line("{'at_ms':0,'settle':{'request':'r','quota':'q','outcome':'CANCELLED'}}")
+            .line("{'at_ms':1,'request':{'id':'s','quota':'q','agent':'a/b'}}")
             .line("{'at_ms':2,'nonsense':1}");
 
     // then: the line that comes first is the one that is named
