@@ -28,14 +28,7 @@ final class SilentSettlements {
   void giveBack(String agentId, String quota, String requestId, Grant grant) {
     send(
         Records.settlement(
-            agentId,
-            quota,
-            requestId,
-            grant.getLeaseId(),
-            Outcome.NOT_SENT,
-            false,
-            null,
-            null));
+            agentId, quota, requestId, grant.getLeaseId(), Outcome.NOT_SENT, false, null, null));
   }
 
   private void send(Settlement settlement) {

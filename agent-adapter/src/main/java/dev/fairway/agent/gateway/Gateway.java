@@ -35,6 +35,7 @@ public final class Gateway implements AutoCloseable {
 
   private final GatewayConfig config;
   private final GatewayCounters counters;
+  private final LeaseDesk leases;
   private final GatewayHandler handler;
   private final HttpClient client;
   private final Server server;
@@ -70,17 +71,14 @@ public final class Gateway implements AutoCloseable {
             client,
             scheduler,
             keys(config, environment));
+    this.leases = new LeaseDesk(admission, scheduler, context::nowMs);
     this.handler =
         new GatewayHandler(
             context,
             new Callers(config.callers(), environment),
             new CallPlanner(
                 new Router(config), config.waits(), estimator, prefixes, retries, context::epochMs),
-            new LeaseApi(
-                admission,
-                new LeaseDesk(admission, scheduler, context::nowMs),
-                context.modes(),
-                config.waits().holdMax()));
+            new LeaseApi(admission, leases, context.modes(), config.waits().holdMax()));
     server.setHandler(handler);
   }
 
@@ -145,6 +143,7 @@ public final class Gateway implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    leases.close();
     try {
       server.stop();
     } catch (Exception e) {

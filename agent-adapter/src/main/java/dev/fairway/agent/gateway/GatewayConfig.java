@@ -51,7 +51,7 @@ public record GatewayConfig(
    * @param name name in routes
    * @param url base URL, to which the path of a call is appended
    * @param provider profile that reads its answers, such as {@code anthropic}
-   * @param key its API key; null: the caller's own credentials are passed on
+   * @param key its API key; null, without callers: what the client sends is passed on
    */
   public record Upstream(String name, String url, String provider, SecretRef key) {
     /** Checks that everything but the key is there. */
@@ -256,6 +256,15 @@ public record GatewayConfig(
       if (!names.add(caller.name()) || caller.token() == null) {
         throw new IllegalArgumentException(
             "Expected each caller once and with a token, but found " + caller.name() + ".");
+      }
+    }
+    for (Upstream upstream : upstreams.values()) {
+      if (!callers.isEmpty() && upstream.key() == null) {
+        throw new IllegalArgumentException(
+            "Expected a key for upstream "
+                + upstream.name()
+                + ", but found none: with callers, what they send are tokens of the gateway's, which"
+                + " must not go to a provider.");
       }
     }
     if (callers.isEmpty() && !isLoopback(host)) {

@@ -76,6 +76,10 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
       refuse(family, response, callback, Trouble.unauthorised());
       return true;
     }
+    if (caller == Caller.ANYBODY && request.getHeaders().contains("origin")) {
+      refuse(family, response, callback, Trouble.fromABrowser());
+      return true;
+    }
     collect(request, response, callback, family, caller);
     return true;
   }

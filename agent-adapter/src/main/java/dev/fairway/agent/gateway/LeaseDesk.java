@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -168,6 +169,16 @@ final class LeaseDesk {
       changed.complete(null);
     }
 
+    private void abandon() {
+      synchronized (this) {
+        if (status == Status.GRANTED && seen) {
+          over(Outcome.FAILED_AFTER_SEND, null, null);
+          return;
+        }
+      }
+      cancel();
+    }
+
     /** The call runs; the lease lives on for another time to live. */
     synchronized boolean renew(UsageReport usage, ProviderSignal signal) {
       if (status != Status.GRANTED) {
@@ -258,13 +269,15 @@ final class LeaseDesk {
    *
    * @param call without a listener
    * @return null if there are too many
+   * @throws IllegalArgumentException if the call cannot be
    */
   Ticket ask(String owner, LeaseCall.Builder call) {
     Ticket ticket = new Ticket(newId(), owner);
+    LeaseCall asking = call.onQueued(ticket::queued).build();
     if (!keep(ticket)) {
       return null;
     }
-    ticket.follow(admission.ask(call.onQueued(ticket::queued).build()));
+    ticket.follow(admission.ask(asking));
     later(UNASKED_MS, ticket::watch);
     return ticket;
   }
@@ -283,6 +296,17 @@ final class LeaseDesk {
       var unused = either.whenComplete((done, error) -> late.cancel());
     }
     return either;
+  }
+
+  /** The gateway stops: whatever is open ends, as its holder is taken to be gone. */
+  void close() {
+    List<Ticket> all;
+    synchronized (this) {
+      all = List.copyOf(tickets.values());
+    }
+    for (Ticket ticket : all) {
+      ticket.abandon();
+    }
   }
 
   private synchronized boolean keep(Ticket ticket) {

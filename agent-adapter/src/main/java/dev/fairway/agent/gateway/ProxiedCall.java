@@ -282,7 +282,8 @@ final class ProxiedCall {
     boolean events = contentType != null && contentType.startsWith("text/event-stream");
     AnswerTap tap = new AnswerTap(profile(), response, events);
     Settling settling =
-        new Settling(context, plan, grant, tap, ProviderReports.signal(status, profile().read(response)));
+        new Settling(
+            context, plan, grant, tap, ProviderReports.signal(status, profile().read(response)));
     ClientAnswer answer = client.answer();
     if (answer.hasBegun() && !events) {
       noStream(source, tap, settling);

@@ -51,7 +51,9 @@ final class Settling {
             ? Outcome.SUCCEEDED
             : Readings.outcome(signal.status(), reading.kind());
     ProviderSignal last =
-        reading.kind() == AnswerClass.OK ? signal : ProviderReports.signal(signal.status(), reading);
+        reading.kind() == AnswerClass.OK
+            ? signal
+            : ProviderReports.signal(signal.status(), reading);
     settle(outcome, reading.usage(), last);
   }
 

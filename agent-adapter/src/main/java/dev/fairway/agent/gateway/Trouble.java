@@ -27,6 +27,16 @@ record Trouble(int status, String message, Duration retryAfter, boolean again) {
         false);
   }
 
+  /** Any page that a browser shows could call a gateway on loopback that asks for no token. */
+  static Trouble fromABrowser() {
+    return new Trouble(
+        403,
+        "Expected no Origin header where the gateway asks for no token. Name callers with tokens to"
+            + " let browsers call it.",
+        null,
+        false);
+  }
+
   /** No route is for the call. */
   static Trouble notFound(String message) {
     return new Trouble(404, message, null, false);

@@ -149,6 +149,8 @@ class RetriesAndCallersTest {
         .hasMessageContaining("callers with tokens");
     assertThatThrownBy(() -> config("127.0.0.1", Map.of("a", upstream), "b", List.of()))
         .hasMessageContaining("one of the upstreams [a]");
+    assertThatThrownBy(() -> config("127.0.0.1", Map.of("a", upstream), "a", List.of(team())))
+        .hasMessageContaining("Expected a key for upstream a");
     assertThatThrownBy(
             () -> config("127.0.0.1", Map.of("a", upstream), "a", List.of(team(), team())))
         .hasMessageContaining("each caller once");
@@ -166,6 +168,17 @@ class RetriesAndCallersTest {
     assertThatThrownBy(() -> Gateway.start(fixture.config(), fixture.admission, Map.of()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("environment variable");
+  }
+
+  @Test
+  void shouldNotBeCalledByPagesInABrowser() {
+    // when / then
+    assertThat(
+            fixture
+                .post("/v1/messages", GatewayFixture.message("hi"), "origin", "http://evil.example")
+                .statusCode())
+        .isEqualTo(403);
+    assertThat(fixture.admission.asked).isEmpty();
   }
 
   @Test

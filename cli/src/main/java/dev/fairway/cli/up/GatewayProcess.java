@@ -18,6 +18,7 @@ import java.util.concurrent.Executors;
 /** The gateway of {@code fairway up}, with the client through which it asks. */
 final class GatewayProcess implements AutoCloseable {
   private static final int DECISION_THREADS = 2;
+  private static final int OTHERS_MAX = 20_000;
 
   private final ExecutorService decisions;
   private final AdmissionClient client;
@@ -69,7 +70,8 @@ final class GatewayProcess implements AutoCloseable {
     AdmissionClient client = null;
     try {
       GatewayConfig config = section.config().withPort(port);
-      int callsMax = config.bounds().openCalls();
+      // Leases over HTTP, and calls that outlive their clients, come on top of the open ones.
+      int callsMax = config.bounds().openCalls() + OTHERS_MAX;
       client =
           AdmissionClient.start(
               AdmissionClientConfig.of(bootstrap, registry, section.id())
