@@ -28,6 +28,7 @@ import java.util.Map;
  * @param dominantCost cost is that of the dominant dimension; else (SEED) the estimated tokens
  * @param callsPerTask most calls of one task, or null
  * @param accounting what of a usage counts
+ * @param order in which order requests are served
  */
 public record QuotaPolicy(
     Amounts limits,
@@ -47,7 +48,8 @@ public record QuotaPolicy(
     int queueMaxPerAgent,
     Integer callsPerTask,
     Map<String, Double> roles,
-    ProviderAccounting accounting) {
+    ProviderAccounting accounting,
+    OrderPolicy order) {
 
   private static final Map<String, Double> DEFAULT_ROLES =
       Map.of("planner", 3.0, "reviewer", 2.0, "worker", 1.0);
@@ -84,7 +86,8 @@ public record QuotaPolicy(
         d.queueMaxPerAgent() != null ? d.queueMaxPerAgent() : DEFAULT_QUEUE_MAX_PER_AGENT,
         b.callsPerTask() != null ? b.callsPerTask() : seed ? (Integer) SEED_CALLS_PER_TASK : null,
         d.roles().isEmpty() ? DEFAULT_ROLES : d.roles(),
-        ProviderAccounting.of(d.provider()));
+        ProviderAccounting.of(d.provider()),
+        OrderPolicy.of(d));
   }
 
   /**
@@ -104,20 +107,8 @@ public record QuotaPolicy(
    * unsafe if it were ignored is refused instead, see {@link #unavailable}.
    */
   public static List<String> notEnforced(QuotaDefinition d) {
-    List<String> knobs = new ArrayList<>();
-    if (!d.classes().isEmpty()) {
-      knobs.add("classes");
-    }
-    if (!d.tenants().isEmpty()) {
-      knobs.add("tenants");
-    }
-    if (d.budgets() != null && d.budgets().retriesPerTask() != null) {
-      knobs.add("budgets.retries_per_task");
-    }
-    if (d.budgets() != null && d.budgets().retryShare() != null) {
-      knobs.add("budgets.retry_share");
-    }
-    return List.copyOf(knobs);
+    boolean signed = d.tenants().values().stream().anyMatch(t -> t.signingKeyRef() != null);
+    return signed ? List.of("tenants.signing_key_ref") : List.of();
   }
 
   /** Knobs of a definition that this version refuses, each with what to write instead. */
@@ -137,9 +128,6 @@ public record QuotaPolicy(
     }
     if (d.outputReservation() == OutputReservation.LEARNED) {
       knobs.add("output_reservation LEARNED is not available in this version; use MAX_TOKENS");
-    }
-    if (!d.also().isEmpty()) {
-      knobs.add("also is not available in this version; leave it out");
     }
     return knobs;
   }

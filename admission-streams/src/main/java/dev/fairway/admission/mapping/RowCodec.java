@@ -47,6 +47,10 @@ public final class RowCodec {
     KIND_CODES.put(Row.Kind.FLOW, (byte) 6);
     KIND_CODES.put(Row.Kind.LEASE, (byte) 7);
     KIND_CODES.put(Row.Kind.WAITER, (byte) 8);
+    KIND_CODES.put(Row.Kind.TENANT, (byte) 9);
+    KIND_CODES.put(Row.Kind.RESERVE, (byte) 10);
+    KIND_CODES.put(Row.Kind.ROLE, (byte) 11);
+    KIND_CODES.put(Row.Kind.RETRIES, (byte) 12);
   }
 
   private final DatumWriter<StateRow> writer = ProtocolData.writer(StateRow.class);

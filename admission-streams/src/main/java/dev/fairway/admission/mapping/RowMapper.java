@@ -1,6 +1,7 @@
 package dev.fairway.admission.mapping;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
@@ -15,9 +16,14 @@ import dev.fairway.schemas.LeaseRow;
 import dev.fairway.schemas.LeaseStatus;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RememberedRow;
+import dev.fairway.schemas.ReserveRow;
+import dev.fairway.schemas.RetriesRow;
+import dev.fairway.schemas.RoleRow;
 import dev.fairway.schemas.StateRow;
 import dev.fairway.schemas.TaskRow;
+import dev.fairway.schemas.TenantRow;
 import dev.fairway.schemas.WaiterRow;
+import java.util.List;
 
 /** State rows, both ways. Thread-safe. */
 public final class RowMapper {
@@ -48,10 +54,29 @@ public final class RowMapper {
       return remembered(r);
     }
     if (row instanceof FlowRow r) {
-      return new Row.FlowRow(r.getQuota(), r.getAgentId(), r.getFinishTag());
+      return new Row.FlowRow(r.getQuota(), r.getAgentId(), r.getFinishTag(), r.getTenant());
     }
     if (row instanceof TaskRow r) {
-      return new Row.TaskRow(r.getTaskId(), r.getCalls(), r.getTouchedAtMs());
+      return new Row.TaskRow(
+          r.getTaskId(),
+          r.getCalls(),
+          r.getTouchedAtMs(),
+          r.getRetries(),
+          r.getRole(),
+          OrderMapper.node(r.getNode()));
+    }
+    if (row instanceof TenantRow r) {
+      return OrderMapper.tenant(r);
+    }
+    if (row instanceof ReserveRow r) {
+      return OrderMapper.reserve(r);
+    }
+    if (row instanceof RoleRow r) {
+      return new Row.RoleRow(
+          r.getRole(), r.getMeanInput(), r.getCallsPerTask(), r.getTouchedAtMs());
+    }
+    if (row instanceof RetriesRow r) {
+      return new Row.RetriesRow(r.getAgentId(), List.copyOf(r.getAtMs()));
     }
     if (row instanceof KeyRow r) {
       return new Row.KeyRow(
@@ -87,13 +112,35 @@ public final class RowMapper {
           Values.symbol(r.reason(), RejectReason.class),
           r.retryAtMs(),
           r.keptTag(),
-          r.forgetAtMs());
+          r.forgetAtMs(),
+          r.attempt(),
+          r.budgetTask(),
+          r.failed(),
+          r.unclaimedBy());
     }
     if (row instanceof Row.FlowRow r) {
-      return new FlowRow(r.quotaId(), r.agentId(), r.finishTag());
+      return new FlowRow(r.quotaId(), r.agentId(), r.finishTag(), r.tenant());
     }
     if (row instanceof Row.TaskRow r) {
-      return new TaskRow(r.taskId(), r.calls(), r.touchedAtMs());
+      return new TaskRow(
+          r.taskId(),
+          r.calls(),
+          r.touchedAtMs(),
+          r.retries(),
+          r.role(),
+          OrderMapper.node(r.node()));
+    }
+    if (row instanceof Row.TenantRow r) {
+      return OrderMapper.tenant(r);
+    }
+    if (row instanceof Row.ReserveRow r) {
+      return OrderMapper.reserve(r);
+    }
+    if (row instanceof Row.RoleRow r) {
+      return new RoleRow(r.role(), r.meanInput(), r.callsPerTask(), r.touchedAtMs());
+    }
+    if (row instanceof Row.RetriesRow r) {
+      return new RetriesRow(r.agentId(), r.atMs());
     }
     if (row instanceof Row.KeyRow r) {
       return new KeyRow(
@@ -106,8 +153,9 @@ public final class RowMapper {
   }
 
   static Waiter waiter(WaiterRow from) {
+    LeaseRequest request = CommandMapper.request(from.getRequest());
     return new Waiter(
-        CommandMapper.request(from.getRequest()),
+        request,
         from.getContentHash(),
         from.getAppendedAtMs(),
         from.getAttempt(),
@@ -120,7 +168,8 @@ public final class RowMapper {
         from.getStartTag(),
         from.getFinishTag(),
         from.getToldAtMs(),
-        from.getToldEtaMs());
+        from.getToldEtaMs(),
+        OrderMapper.standing(from.getStanding(), request));
   }
 
   static WaiterRow waiter(Waiter from) {
@@ -138,12 +187,14 @@ public final class RowMapper {
         from.startTag(),
         from.finishTag(),
         from.toldAtMs(),
-        from.toldEtaMs());
+        from.toldEtaMs(),
+        OrderMapper.standing(from.standing()));
   }
 
   private static Lease lease(LeaseRow from) {
+    LeaseRequest request = CommandMapper.request(from.getRequest());
     return new Lease(
-        CommandMapper.request(from.getRequest()),
+        request,
         from.getContentHash(),
         from.getAppendedAtMs(),
         from.getDeadlineMs(),
@@ -161,7 +212,9 @@ public final class RowMapper {
         from.getStartTag(),
         from.getSentAtMs(),
         from.getSendKnown(),
-        from.getSendGuardMs());
+        from.getSendGuardMs(),
+        OrderMapper.standing(from.getStanding(), request),
+        OrderMapper.taken(from.getTaken()));
   }
 
   private static LeaseRow lease(Lease from) {
@@ -184,7 +237,9 @@ public final class RowMapper {
         from.startTag(),
         from.sentAtMs(),
         from.sendKnown(),
-        from.sendGuardMs());
+        from.sendGuardMs(),
+        OrderMapper.standing(from.standing()),
+        OrderMapper.taken(from.taken()));
   }
 
   private static Row.BalanceRow balance(BalanceRow from) {
@@ -203,7 +258,8 @@ public final class RowMapper {
         from.getArrivals(),
         from.getSendDelayMeanUs(),
         from.getSendDelayMaxMs(),
-        from.getLastSignalSentAtMs());
+        from.getLastSignalSentAtMs(),
+        OrderMapper.order(from.getOrder()));
   }
 
   private static BalanceRow balance(Row.BalanceRow from) {
@@ -222,10 +278,11 @@ public final class RowMapper {
         from.arrivals(),
         from.sendDelayMeanUs(),
         from.sendDelayMaxMs(),
-        from.lastSignalSentAtMs());
+        from.lastSignalSentAtMs(),
+        OrderMapper.order(from.order()));
   }
 
-  private static Row.BucketRow bucket(BucketRow from) {
+  static Row.BucketRow bucket(BucketRow from) {
     Dimension dimension = Values.dimension(from.getDimension());
     return new Row.BucketRow(
         dimension,
@@ -236,7 +293,7 @@ public final class RowMapper {
         from.getClipped());
   }
 
-  private static BucketRow bucket(Row.BucketRow from) {
+  static BucketRow bucket(Row.BucketRow from) {
     return new BucketRow(
         from.dimension().wireName(),
         from.balance(),
@@ -256,6 +313,10 @@ public final class RowMapper {
         Values.symbol(from.getReason(), dev.fairway.admission.engine.RejectReason.class),
         from.getRetryAtMs(),
         from.getKeptTag(),
-        from.getForgetAtMs());
+        from.getForgetAtMs(),
+        from.getAttempt(),
+        from.getBudgetTask(),
+        from.getFailed(),
+        from.getUnclaimedBy());
   }
 }

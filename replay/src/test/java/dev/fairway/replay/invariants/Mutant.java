@@ -261,7 +261,9 @@ enum Mutant {
             old.startTag(),
             old.sentAtMs(),
             old.sendKnown(),
-            old.sendGuardMs()));
+            old.sendGuardMs(),
+            old.standing(),
+            old.taken()));
   }
 
   private static List<Step> rejectLate(List<Step> steps) {

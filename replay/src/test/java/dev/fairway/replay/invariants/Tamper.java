@@ -74,7 +74,9 @@ final class Tamper {
         atMs,
         e.expiresAtMs(),
         virtualTime,
-        e.correlation());
+        e.correlation(),
+        e.order(),
+        e.taken());
   }
 
   static Event.LeaseSettled settled(Event.LeaseSettled e, Amounts adjusted) {
@@ -88,7 +90,8 @@ final class Tamper {
         adjusted,
         e.tagShift(),
         e.late(),
-        e.sendDelayMs());
+        e.sendDelayMs(),
+        e.shift());
   }
 
   static Event.LeaseEnqueued enqueued(Event.LeaseEnqueued e, long startTag) {
@@ -108,7 +111,9 @@ final class Tamper {
             startTag,
             w.finishTag() - w.startTag() + startTag,
             w.toldAtMs(),
-            w.toldEtaMs()));
+            w.toldEtaMs(),
+            w.standing()),
+        e.retries());
   }
 
   /** A quota's row with its buckets changed. */
@@ -131,7 +136,8 @@ final class Tamper {
         r.arrivals(),
         r.sendDelayMeanUs(),
         r.sendDelayMaxMs(),
-        r.lastSignalSentAtMs());
+        r.lastSignalSentAtMs(),
+        r.order());
   }
 
   static Row.BucketRow bucket(Row.BucketRow b, long balance, long remainder, long clipped) {

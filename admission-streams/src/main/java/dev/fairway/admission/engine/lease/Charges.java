@@ -34,6 +34,37 @@ public final class Charges {
     return charge;
   }
 
+  /**
+   * What a request takes of every dimension, limited or not; null where its quota takes from no
+   * other.
+   */
+  public static Amounts demand(LeaseRequest request, QuotaPolicy policy, boolean coldCache) {
+    if (policy.order().also().isEmpty()) {
+      return null;
+    }
+    return everyDimension(inputEstimate(request, policy, coldCache), outputEstimate(request));
+  }
+
+  /** What a call with these tokens takes of every dimension. */
+  static Amounts everyDimension(long input, long output) {
+    Amounts all = Amounts.NONE;
+    for (Dimension d : Dimension.values()) {
+      all = all.with(d, component(d, input, output));
+    }
+    return all;
+  }
+
+  /** What of a call counts in another quota: its limited dimensions. */
+  static Amounts limitedBy(QuotaPolicy policy, Amounts amounts) {
+    Amounts charge = Amounts.NONE;
+    for (Dimension d : Dimension.values()) {
+      if (policy.limits().has(d)) {
+        charge = charge.with(d, amounts.get(d));
+      }
+    }
+    return charge;
+  }
+
   private static long component(Dimension dimension, long input, long output) {
     switch (dimension) {
       case INPUT_TOKENS:
@@ -48,10 +79,14 @@ public final class Charges {
   }
 
   static long inputEstimate(LeaseRequest request, QuotaPolicy policy, boolean coldCache) {
-    Long uncached = request.estimate().inputTokens();
     boolean prefixCounts = coldCache || policy.accounting().cacheReadsCount();
-    return (uncached != null ? uncached : policy.defaultEstimate())
-        + (prefixCounts ? request.estimate().cachedTokens() : 0);
+    return uncachedInput(request, policy) + (prefixCounts ? request.estimate().cachedTokens() : 0);
+  }
+
+  /** Input that is not expected from the prompt cache. */
+  public static long uncachedInput(LeaseRequest request, QuotaPolicy policy) {
+    Long uncached = request.estimate().inputTokens();
+    return uncached != null ? uncached : policy.defaultEstimate();
   }
 
   static long outputEstimate(LeaseRequest request) {

@@ -26,6 +26,8 @@ import dev.fairway.admission.engine.bucket.Dimension;
  * @param sentAtMs when it was sent, or is thought to have been
  * @param sendKnown whether its own signal told that time
  * @param sendGuardMs uncertainty of that time
+ * @param standing as what its request was served
+ * @param taken what it took besides {@code charged}
  */
 public record Lease(
     LeaseRequest request,
@@ -46,7 +48,9 @@ public record Lease(
     long startTag,
     long sentAtMs,
     boolean sendKnown,
-    long sendGuardMs) {
+    long sendGuardMs,
+    Standing standing,
+    Taken taken) {
 
   /** State of a lease. */
   public enum Status {
@@ -56,7 +60,7 @@ public record Lease(
   }
 
   /** An open lease that lives on: what it holds is adjusted, and its end is moved. */
-  Lease renewed(Amounts adjusted, boolean nowInputKnown, long newExpiresAtMs) {
+  Lease renewed(Amounts adjusted, boolean nowInputKnown, long newExpiresAtMs, Taken nowTaken) {
     return new Lease(
         request,
         contentHash,
@@ -76,7 +80,9 @@ public record Lease(
         startTag,
         sentAtMs,
         sendKnown,
-        sendGuardMs);
+        sendGuardMs,
+        standing,
+        nowTaken);
   }
 
   /** The lease with that much of a dimension. */
@@ -100,7 +106,9 @@ public record Lease(
         startTag,
         sentAtMs,
         sendKnown,
-        sendGuardMs);
+        sendGuardMs,
+        standing,
+        taken);
   }
 
   /** The lease at its end. */
@@ -124,7 +132,9 @@ public record Lease(
         startTag,
         sentAtMs,
         sendKnown,
-        sendGuardMs);
+        sendGuardMs,
+        standing,
+        taken);
   }
 
   /** With the time of its send as its own signal told it; null leaves it as it was thought. */
@@ -151,6 +161,8 @@ public record Lease(
         startTag,
         grantedAtMs + delayMs,
         true,
-        0);
+        0,
+        standing,
+        taken);
   }
 }

@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.Event.HoldReason;
+import dev.fairway.admission.engine.OrderPolicy;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.bucket.Amounts;
@@ -10,11 +11,12 @@ import dev.fairway.admission.engine.bucket.FixedPoint;
 import dev.fairway.admission.engine.margin.MarginMode;
 import dev.fairway.admission.engine.margin.RateMargin;
 import dev.fairway.admission.engine.queue.AdmissionOrder;
-import dev.fairway.admission.engine.queue.FairQueue;
 import dev.fairway.admission.engine.state.DueIndex.Due;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
@@ -25,9 +27,11 @@ public final class QuotaState {
   final Bucket[] buckets = new Bucket[Dimension.count()];
   final Long[] learnedLimits = new Long[Dimension.count()];
   final Long[] absorbedBeforeMs = new Long[Dimension.count()];
-  final FairQueue order = new FairQueue();
+  final ServiceOrder order = new ServiceOrder(this);
+  final TreeMap<String, TenantState> tenants = new TreeMap<>();
+  final TreeMap<String, ShareBuckets> reserves = new TreeMap<>();
+  final CallWindow calls = new CallWindow();
   final Map<String, Integer> waitingPerAgent = new HashMap<>();
-  final Flows flows = new Flows();
   final Map<String, Lease> leases = new HashMap<>();
   final DueIndex expiries = new DueIndex();
   final DueIndex sweeps = new DueIndex();
@@ -45,7 +49,12 @@ public final class QuotaState {
   Long holdUntilMs;
   HoldReason holdReason;
   int overloads;
-  long virtualTime;
+  int waiting;
+  int heldByOthers;
+
+  /** Virtual time among the tenants; not used while there are none. */
+  long topVirtualTime;
+
   long arrivals;
   long sendDelayMeanUs;
   long sendDelayMaxMs;
@@ -53,7 +62,11 @@ public final class QuotaState {
   Amounts reserved = Amounts.NONE;
   int open;
 
-  QuotaState() {}
+  private final KeyState key;
+
+  QuotaState(KeyState key) {
+    this.key = key;
+  }
 
   public String id() {
     return definition.id();
@@ -106,8 +119,82 @@ public final class QuotaState {
     return overloads;
   }
 
+  /** Virtual time of its upper level: among the tenants, or without them among the agents. */
   public long virtualTime() {
-    return virtualTime;
+    return policy.order().hasTenants()
+        ? topVirtualTime
+        : tenant(OrderPolicy.DEFAULT_TENANT).virtualTime;
+  }
+
+  /** The tenant of that name; there is one for each that is defined, and the default. */
+  public TenantState tenant(String name) {
+    return tenants.get(name);
+  }
+
+  /** Reserve of a class, or null if it has none. */
+  public ShareBuckets reserve(String leaseClass) {
+    return reserves.get(leaseClass);
+  }
+
+  /** Whether any class has a reserve. */
+  public boolean hasReserves() {
+    return !reserves.isEmpty();
+  }
+
+  /** What the reserves of the classes but one keep of a dimension at that time, without debts. */
+  public long reservedForOthers(String leaseClass, Dimension d, long atMs) {
+    long kept = 0;
+    for (Map.Entry<String, ShareBuckets> reserve : reserves.entrySet()) {
+      if (!reserve.getKey().equals(leaseClass) && reserve.getValue().has(d)) {
+        kept += Math.max(0, reserve.getValue().usable(this, d, atMs));
+      }
+    }
+    return kept;
+  }
+
+  /** The most that the reserves of the classes but one can keep of a dimension. */
+  public long reserveCapOfOthers(String leaseClass, Dimension d) {
+    long kept = 0;
+    for (Map.Entry<String, ShareBuckets> reserve : reserves.entrySet()) {
+      if (!reserve.getKey().equals(leaseClass) && reserve.getValue().has(d)) {
+        kept += reserve.getValue().cap(this, d);
+      }
+    }
+    return kept;
+  }
+
+  /** The quotas that a lease of this one takes from too; null where one is not defined. */
+  public List<QuotaState> also() {
+    return key.alsoOf(this);
+  }
+
+  /**
+   * Where an agent's next request starts in a tenant. In a quota of one level that takes from
+   * others too, never behind the virtual time of those.
+   */
+  public long startTag(String tenant, String agentId) {
+    long own = tenant(tenant).startTag(agentId);
+    return policy.order().hasTenants() ? own : Math.max(own, sharedVirtualTime());
+  }
+
+  /** Where a tenant starts whose first request comes now. */
+  long startOf(TenantState tenant) {
+    return Math.max(tenant.tag, Math.max(topVirtualTime, sharedVirtualTime()));
+  }
+
+  /** Virtual time of what this quota takes from too, or {@link Long#MIN_VALUE}. */
+  private long sharedVirtualTime() {
+    long latest = Long.MIN_VALUE;
+    for (String name : policy.order().also()) {
+      QuotaState other = key.quota(name);
+      latest = other == null ? latest : Math.max(latest, other.virtualTime());
+    }
+    return latest;
+  }
+
+  /** Calls and retries lately. */
+  public CallWindow calls() {
+    return calls;
   }
 
   /** Arrival number that the next request gets. */
@@ -191,12 +278,6 @@ public final class QuotaState {
 
   public int waitingOf(String agentId) {
     return waitingPerAgent.getOrDefault(agentId, 0);
-  }
-
-  /** Where the agent's next request starts. */
-  public long startTag(String agentId) {
-    Long tag = flows.tag(agentId);
-    return tag == null ? virtualTime : Math.max(virtualTime, tag);
   }
 
   /** The lease, in whatever status, or null if unknown or forgotten. */
