@@ -264,7 +264,9 @@ enum Mutant {
             old.sendGuardMs(),
             old.forecast(),
             old.errorMilli(),
-            old.signalled()));
+            old.signalled(),
+            old.standing(),
+            old.taken()));
   }
 
   private static List<Step> rejectLate(List<Step> steps) {

@@ -74,7 +74,9 @@ final class Tamper {
         atMs,
         e.expiresAtMs(),
         virtualTime,
-        e.correlation());
+        e.correlation(),
+        e.order(),
+        e.taken());
   }
 
   static Event.LeaseSettled settled(Event.LeaseSettled e, Amounts adjusted) {
@@ -90,7 +92,8 @@ final class Tamper {
         e.late(),
         e.sendDelayMs(),
         e.usedInput(),
-        e.usedOutput());
+        e.usedOutput(),
+        e.shift());
   }
 
   static Event.LeaseEnqueued enqueued(Event.LeaseEnqueued e, long startTag) {
@@ -112,7 +115,9 @@ final class Tamper {
             w.toldAtMs(),
             w.toldEtaMs(),
             w.firstEtaMs(),
-            w.forecast()));
+            w.forecast(),
+            w.standing()),
+        e.retries());
   }
 
   /** A quota's row with its buckets changed. */
@@ -138,7 +143,8 @@ final class Tamper {
         r.lastSignalSentAtMs(),
         r.zMilli(),
         r.zFallsFromMs(),
-        r.floorSinceMs());
+        r.floorSinceMs(),
+        r.order());
   }
 
   static Row.BucketRow bucket(Row.BucketRow b, long balance, long remainder, long clipped) {
