@@ -6,6 +6,14 @@ import dev.fairway.schemas.BucketRow;
 import dev.fairway.schemas.BucketsResynced;
 import dev.fairway.schemas.DimensionResync;
 import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.ReserveRow;
+import dev.fairway.schemas.SettlementShift;
+import dev.fairway.schemas.StandingRow;
+import dev.fairway.schemas.TakenRow;
+import dev.fairway.schemas.TenantRow;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /** The balances of one quota, folded from the journal by the published rules. */
@@ -14,6 +22,8 @@ final class QuotaLedger {
   private final Long[] learnedLimits = new Long[LedgerRules.NAMES.length];
   private final Long[] resyncedAtMs = new Long[LedgerRules.NAMES.length];
   private final long[] clippedBefore = new long[LedgerRules.NAMES.length];
+  private final Map<String, ShareLedger> ceilings = new TreeMap<>();
+  private final Map<String, ShareLedger> reserves = new TreeMap<>();
   private final Consumer<String> wrong;
   private LedgerRules rules;
   private int marginBp;
@@ -30,6 +40,7 @@ final class QuotaLedger {
         buckets[d] = fresh(d);
       }
     }
+    defineShares();
   }
 
   /** A quota as a snapshot has it. */
@@ -49,12 +60,82 @@ final class QuotaLedger {
     }
   }
 
+  /** A tenant's own bucket as a snapshot has it. */
+  void load(TenantRow row) {
+    Integer shareBp = rules.ceilings().get(row.getTenant());
+    if (shareBp != null) {
+      ceilings.put(row.getTenant(), loaded(shareBp, row.getBuckets(), row.getRefilledAtMs()));
+    }
+  }
+
+  /** A class's reserve as a snapshot has it. */
+  void load(ReserveRow row) {
+    Integer shareBp = rules.reserves().get(row.getClass$());
+    if (shareBp != null) {
+      reserves.put(row.getClass$(), loaded(shareBp, row.getBuckets(), row.getRefilledAtMs()));
+    }
+  }
+
+  private ShareLedger loaded(int shareBp, List<BucketRow> rows, long refilledAtMs) {
+    ShareLedger share = shareOf(shareBp, rows);
+    share.refill(nowMs - refilledAtMs, marginBp);
+    return share;
+  }
+
+  private ShareLedger shareOf(int shareBp, List<BucketRow> rows) {
+    ShareLedger share = new ShareLedger(shareBp);
+    for (BucketRow row : rows) {
+      int d = LedgerRules.dimension(row.getDimension());
+      share.put(d, shareBucket(d, shareBp, row.getBalance(), row.getRemainder()));
+    }
+    return share;
+  }
+
+  private LedgerBucket shareBucket(int d, int shareBp, long tokens, long parts) {
+    long slots = ShareLedger.slots(limit(d), shareBp);
+    return d == LedgerRules.CONCURRENCY
+        ? new LedgerBucket(false, slots, slots, tokens, parts)
+        : new LedgerBucket(true, limit(d), rules.depth(d, limit(d)), tokens, parts);
+  }
+
+  /**
+   * The parts as the definition has them: the same share keeps its levels, a new ceiling is full,
+   * and a new reserve has its share of what there is.
+   */
+  private void defineShares() {
+    define(ceilings, rules.ceilings(), true);
+    define(reserves, rules.reserves(), false);
+  }
+
+  private void define(
+      Map<String, ShareLedger> shares, Map<String, Integer> defined, boolean ceiling) {
+    shares.entrySet().removeIf(e -> !Integer.valueOf(e.getValue().shareBp()).equals(defined.get(e.getKey())));
+    defined.forEach(
+        (name, shareBp) -> {
+          ShareLedger share = shares.computeIfAbsent(name, n -> new ShareLedger(shareBp));
+          for (int d = 0; d < buckets.length; d++) {
+            if (buckets[d] == null || (d == LedgerRules.CONCURRENCY && !ceiling)) {
+              share.drop(d);
+            } else if (share.has(d)) {
+              share.limit(d, limit(d), rules.depth(d, limit(d)));
+            } else {
+              share.put(d, shareBucket(d, shareBp, 0, 0));
+              long whole = Math.max(0, buckets[d].tokens()) * shareBp / 10_000;
+              long cap = share.cap(d, marginBp);
+              share.charge(LedgerRules.amounts(d, -(ceiling ? cap : Math.min(cap, whole))));
+            }
+          }
+          share.clipToCap(marginBp);
+        });
+  }
+
   void advance(long toMs) {
     for (LedgerBucket bucket : buckets) {
       if (bucket != null) {
         bucket.refill(toMs - nowMs, marginBp);
       }
     }
+    eachShare(share -> share.refill(toMs - nowMs, marginBp));
     nowMs = Math.max(nowMs, toMs);
   }
 
@@ -96,10 +177,21 @@ final class QuotaLedger {
         buckets[d].clipToCap(marginBp);
       }
     }
+    defineShares();
   }
 
-  /** Whether the amount may be taken: all of it is there, or the bucket is full; never in debt. */
-  void checkFits(String who, Amounts charge) {
+  private void eachShare(Consumer<ShareLedger> action) {
+    ceilings.values().forEach(action);
+    reserves.values().forEach(action);
+  }
+
+  /**
+   * Whether the amount may be taken: all of it is there beside what the reserves of other classes
+   * keep, or the bucket is full; never in debt.
+   *
+   * @param reserveOf class whose own reserve may be taken from, or null
+   */
+  void checkFits(String who, Amounts charge, String reserveOf) {
     for (int d = 0; d < buckets.length; d++) {
       Long amount = LedgerRules.value(charge, d);
       if ((amount != null) != (buckets[d] != null)) {
@@ -110,8 +202,17 @@ final class QuotaLedger {
                 + " is "
                 + (amount == null ? "missing" : "charged"));
       } else if (amount != null) {
+        long kept = 0;
+        long keptAtMost = 0;
+        for (Map.Entry<String, ShareLedger> reserve : reserves.entrySet()) {
+          if (!reserve.getKey().equals(reserveOf) && reserve.getValue().has(d)) {
+            kept += Math.max(0, reserve.getValue().tokens(d));
+            keptAtMost += reserve.getValue().cap(d, marginBp);
+          }
+        }
         long tokens = buckets[d].tokens();
-        if (amount < 0 || tokens < Math.min(amount, Math.max(0, buckets[d].cap(marginBp)))) {
+        long room = Math.max(0, buckets[d].cap(marginBp) - keptAtMost);
+        if (amount < 0 || tokens < 0 || tokens - kept < Math.min(amount, room)) {
           wrong.accept(
               who
                   + ": expected a charge that fits, but "
@@ -122,6 +223,84 @@ final class QuotaLedger {
                   + tokens);
         }
       }
+    }
+  }
+
+  /** Other quotas that a lease takes from too. */
+  List<String> also() {
+    return rules.also();
+  }
+
+  /** Takes what a lease takes of its tenant's bucket and of its class's reserve. */
+  void take(String who, Amounts charge, StandingRow standing, TakenRow taken, boolean outOfReserve) {
+    ShareLedger ceiling = ceilings.get(standing.getTenant());
+    if (ceiling != null) {
+      checkShare(who + " under its ceiling", ceiling, charge, true);
+      ceiling.charge(charge);
+      if (taken == null || !charge.equals(taken.getCeiling())) {
+        wrong.accept(who + ": expected the tenant's bucket to be charged " + charge);
+      }
+    }
+    ShareLedger reserve = reserves.get(standing.getClass$());
+    if (reserve != null && taken != null) {
+      for (int d = 0; d < LedgerRules.CONCURRENCY; d++) {
+        long amount = LedgerRules.amount(taken.getReserve(), d);
+        if (amount != 0
+            && (amount > LedgerRules.amount(charge, d) || amount > reserve.tokens(d))) {
+          wrong.accept(who + ": expected what the reserve has, but it paid " + taken.getReserve());
+        }
+      }
+      reserve.charge(taken.getReserve());
+    }
+    if (outOfReserve && (reserve == null || taken == null || !paid(charge, taken, reserve))) {
+      wrong.accept(who + ": expected the reserve to pay all of " + charge);
+    }
+  }
+
+  private static boolean paid(Amounts charge, TakenRow taken, ShareLedger reserve) {
+    for (int d = 0; d < LedgerRules.CONCURRENCY; d++) {
+      if (reserve.has(d)
+          && LedgerRules.amount(charge, d) != LedgerRules.amount(taken.getReserve(), d)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void checkShare(String who, ShareLedger share, Amounts charge, boolean fullIsEnough) {
+    for (int d = 0; d < buckets.length; d++) {
+      if (share.has(d)) {
+        long amount = LedgerRules.amount(charge, d);
+        long need = fullIsEnough ? Math.min(amount, share.cap(d, marginBp)) : amount;
+        if (share.tokens(d) < need || share.tokens(d) < 0) {
+          wrong.accept(
+              who
+                  + ": expected a charge that fits, but "
+                  + amount
+                  + " "
+                  + LedgerRules.NAMES[d]
+                  + " were taken from "
+                  + share.tokens(d));
+        }
+      }
+    }
+  }
+
+  /** A settlement moves the tenant's bucket and the class's reserve. */
+  void shift(StandingRow standing, SettlementShift shift) {
+    if (shift != null) {
+      if (ceilings.containsKey(standing.getTenant())) {
+        ceilings.get(standing.getTenant()).adjust(shift.getCeiling(), marginBp);
+      }
+      if (reserves.containsKey(standing.getClass$())) {
+        reserves.get(standing.getClass$()).adjust(shift.getReserve(), marginBp);
+      }
+    }
+  }
+
+  void freeCeilingSlots(StandingRow standing, TakenRow taken) {
+    if (taken != null && ceilings.containsKey(standing.getTenant())) {
+      ceilings.get(standing.getTenant()).freeSlots(taken.getCeiling());
     }
   }
 
@@ -160,6 +339,12 @@ final class QuotaLedger {
     learnedLimits[d] = limit;
     if (buckets[d] != null) {
       buckets[d].limit(limit(d), rules.depth(d, limit(d)));
+      eachShare(
+          share -> {
+            if (share.has(d)) {
+              share.limit(d, limit(d), rules.depth(d, limit(d)));
+            }
+          });
       clipAll();
     }
   }
@@ -236,7 +421,29 @@ final class QuotaLedger {
     }
   }
 
+  void compare(TenantRow row) {
+    compare("tenant " + row.getTenant(), ceilings.get(row.getTenant()), row.getBuckets(), row.getRefilledAtMs());
+  }
+
+  void compare(ReserveRow row) {
+    compare("class " + row.getClass$(), reserves.get(row.getClass$()), row.getBuckets(), row.getRefilledAtMs());
+  }
+
+  private void compare(String who, ShareLedger ours, List<BucketRow> rows, long refilledAtMs) {
+    String difference = null;
+    if (ours == null) {
+      difference = rows.isEmpty() ? null : "expected no buckets";
+    } else {
+      difference =
+          ours.difference(rows, shareOf(ours.shareBp(), rows), nowMs - refilledAtMs, marginBp);
+    }
+    if (difference != null) {
+      wrong.accept("snapshot of " + who + ": " + difference);
+    }
+  }
+
   private void clipAll() {
+    eachShare(share -> share.clipToCap(marginBp));
     for (LedgerBucket bucket : buckets) {
       if (bucket != null) {
         bucket.clipToCap(marginBp);

@@ -107,8 +107,7 @@ final class LeaseApplier {
   /** Retries have no reserve. */
   static long lanes(QuotaState quota, Waiter waiter) {
     int lane = quota.policy.order().laneOf(waiter.standing().leaseClass());
-    boolean retry = quota.policy.order().ranked() && waiter.attempt() > 1;
-    return lane < 0 || retry ? 0 : 1L << lane;
+    return lane < 0 || waiter.attempt() > 1 ? 0 : 1L << lane;
   }
 
   static void dequeue(KeyState key, QuotaState quota, Waiter waiter, String identity) {
