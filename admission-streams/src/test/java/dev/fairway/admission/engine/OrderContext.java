@@ -20,8 +20,13 @@ final class OrderContext {
   /** A quota of 60,000 input tokens a minute, a thousand a second, empty to begin with. */
   static Quota quota() {
     return new Quota(
-        EngineContext.QUOTA, LIMIT, Amounts.of(Dimension.INPUT_TOKENS, 0), List.of(), Map.of(),
-        Map.of(), null);
+        EngineContext.QUOTA,
+        LIMIT,
+        Amounts.of(Dimension.INPUT_TOKENS, 0),
+        List.of(),
+        Map.of(),
+        Map.of(),
+        null);
   }
 
   record Quota(
@@ -125,49 +130,129 @@ final class OrderContext {
 
     Ask in(String other) {
       return new Ask(
-          other, id, agent, input, task, role, leaseClass, retryOf, unblocks, tenant, cached,
+          other,
+          id,
+          agent,
+          input,
+          task,
+          role,
+          leaseClass,
+          retryOf,
+          unblocks,
+          tenant,
+          cached,
           cacheEndsAtMs);
     }
 
     Ask task(String name) {
       return new Ask(
-          quota, id, agent, input, name, role, leaseClass, retryOf, unblocks, tenant, cached,
+          quota,
+          id,
+          agent,
+          input,
+          name,
+          role,
+          leaseClass,
+          retryOf,
+          unblocks,
+          tenant,
+          cached,
           cacheEndsAtMs);
     }
 
     Ask role(String name) {
       return new Ask(
-          quota, id, agent, input, task, name, leaseClass, retryOf, unblocks, tenant, cached,
+          quota,
+          id,
+          agent,
+          input,
+          task,
+          name,
+          leaseClass,
+          retryOf,
+          unblocks,
+          tenant,
+          cached,
           cacheEndsAtMs);
     }
 
     Ask interactive() {
       return new Ask(
-          quota, id, agent, input, task, role, "interactive", retryOf, unblocks, tenant, cached,
+          quota,
+          id,
+          agent,
+          input,
+          task,
+          role,
+          "interactive",
+          retryOf,
+          unblocks,
+          tenant,
+          cached,
           cacheEndsAtMs);
     }
 
     Ask retryOf(String before) {
       return new Ask(
-          quota, id, agent, input, task, role, leaseClass, before, unblocks, tenant, cached,
+          quota,
+          id,
+          agent,
+          input,
+          task,
+          role,
+          leaseClass,
+          before,
+          unblocks,
+          tenant,
+          cached,
           cacheEndsAtMs);
     }
 
     Ask unblocks(int tasks) {
       return new Ask(
-          quota, id, agent, input, task, role, leaseClass, retryOf, tasks, tenant, cached,
+          quota,
+          id,
+          agent,
+          input,
+          task,
+          role,
+          leaseClass,
+          retryOf,
+          tasks,
+          tenant,
+          cached,
           cacheEndsAtMs);
     }
 
     Ask tenant(String name) {
       return new Ask(
-          quota, id, agent, input, task, role, leaseClass, retryOf, unblocks, name, cached,
+          quota,
+          id,
+          agent,
+          input,
+          task,
+          role,
+          leaseClass,
+          retryOf,
+          unblocks,
+          name,
+          cached,
           cacheEndsAtMs);
     }
 
     Ask cached(long tokens, long endsAtMs) {
       return new Ask(
-          quota, id, agent, input, task, role, leaseClass, retryOf, unblocks, tenant, tokens,
+          quota,
+          id,
+          agent,
+          input,
+          task,
+          role,
+          leaseClass,
+          retryOf,
+          unblocks,
+          tenant,
+          tokens,
           endsAtMs);
     }
 

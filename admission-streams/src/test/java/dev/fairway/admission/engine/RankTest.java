@@ -9,7 +9,6 @@ import static dev.fairway.admission.engine.OrderContext.waiter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fairway.admission.engine.Event.LeaseGranted;
-import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.Reweighting;
 import dev.fairway.admission.engine.Event.WaiterReweighted;
@@ -60,12 +59,12 @@ class RankTest {
 
     // when
     Event.LeaseRejected first = rejected(context.ask(tooLate));
-    List<Event> again = ask("r2", "a", 100).retryOf("r1").of(context);
+    context.sleep(1_995);
+    List<Event> again = ask("r2", "w", 10).retryOf("r1").of(context);
 
     // then: no retry is allowed at all, and yet it is let in
     assertThat(first.keptTag()).isNotNull();
-    only(again, LeaseQueued.class);
-    assertThat(waiter(context, "r2").attempt()).isEqualTo(1);
+    assertThat(only(again, LeaseGranted.class).attempt()).isEqualTo(1);
   }
 
   /** A request that waits longer than the quota promises for so little. */
@@ -100,7 +99,7 @@ class RankTest {
     for (int i = 0; i < 3; i++) {
       ask("w" + i, "w", 1_000).of(context);
     }
-    return EngineContext.request("r1", "a", 10, 0);
+    return EngineContext.request("r1", "w", 10, 0);
   }
 
   @Test
@@ -236,14 +235,12 @@ class RankTest {
       for (int i = 0; i < (role.equals("planner") ? 10 : 1); i++) {
         LeaseGranted lease =
             only(
-                ask(role + i, "x", 10).role(role).task("L" + role).of(context),
-                LeaseGranted.class);
+                ask(role + i, "x", 10).role(role).task("L" + role).of(context), LeaseGranted.class);
         context.settle(lease.leaseId(), "x", Outcome.SUCCEEDED, 10L, 0L);
       }
       context.submit(
           new Command.UpdateTask(
-              new TaskUpdate(
-                  "L" + role, null, role, null, TaskUpdate.State.DONE, List.of())));
+              new TaskUpdate("L" + role, null, role, null, TaskUpdate.State.DONE, List.of())));
     }
     only(ask("first", "y", 58_000).of(context), LeaseGranted.class);
     ask("p", "p", 20_000).role("planner").task("P").of(context);
@@ -335,8 +332,7 @@ class RankTest {
 
     // then: it waits ten times as long for each
     assertThat(granted.stream().filter(id -> id.startsWith("g")).count()).isLessThanOrEqualTo(1);
-    assertThat(granted.stream().filter(id -> id.startsWith("h")).count())
-        .isGreaterThanOrEqualTo(1);
+    assertThat(granted.stream().filter(id -> id.startsWith("h")).count()).isGreaterThanOrEqualTo(1);
   }
 
   @Test

@@ -48,13 +48,11 @@ final class LeaseLedger {
     }
 
     Held holding(Amounts now, TakenRow nowTaken) {
-      return new Held(
-          quotaId, agentId, requestId, grantedAtMs, now, endedAtMs, standing, nowTaken);
+      return new Held(quotaId, agentId, requestId, grantedAtMs, now, endedAtMs, standing, nowTaken);
     }
 
     Held endedAt(long atMs) {
-      return new Held(
-          quotaId, agentId, requestId, grantedAtMs, amounts, atMs, standing, taken);
+      return new Held(quotaId, agentId, requestId, grantedAtMs, amounts, atMs, standing, taken);
     }
 
     /** What it holds of other quotas, by quota id. */
@@ -161,8 +159,16 @@ final class LeaseLedger {
       return taken;
     }
     Map<String, Amounts> also = new TreeMap<>(taken.getAlso());
-    shift.getAlso().forEach((id, adjusted) -> also.computeIfPresent(id, (i, a) -> minus(a, adjusted)));
-    return new TakenRow(also, taken.getReserve(), taken.getCeiling(), taken.getOutOfReserve());
+    shift
+        .getAlso()
+        .forEach((id, adjusted) -> also.computeIfPresent(id, (i, a) -> minus(a, adjusted)));
+    return new TakenRow(
+        also,
+        taken.getReserve(),
+        taken.getCeiling(),
+        taken.getOutOfReserve(),
+        taken.getPassed(),
+        taken.getPassedSmall());
   }
 
   /** What the lease held, or null if it was not open or expired. */

@@ -109,7 +109,9 @@ final class QuotaLedger {
 
   private void define(
       Map<String, ShareLedger> shares, Map<String, Integer> defined, boolean ceiling) {
-    shares.entrySet().removeIf(e -> !Integer.valueOf(e.getValue().shareBp()).equals(defined.get(e.getKey())));
+    shares
+        .entrySet()
+        .removeIf(e -> !Integer.valueOf(e.getValue().shareBp()).equals(defined.get(e.getKey())));
     defined.forEach(
         (name, shareBp) -> {
           ShareLedger share = shares.computeIfAbsent(name, n -> new ShareLedger(shareBp));
@@ -232,7 +234,8 @@ final class QuotaLedger {
   }
 
   /** Takes what a lease takes of its tenant's bucket and of its class's reserve. */
-  void take(String who, Amounts charge, StandingRow standing, TakenRow taken, boolean outOfReserve) {
+  void take(
+      String who, Amounts charge, StandingRow standing, TakenRow taken, boolean outOfReserve) {
     ShareLedger ceiling = ceilings.get(standing.getTenant());
     if (ceiling != null) {
       checkShare(who + " under its ceiling", ceiling, charge, true);
@@ -245,8 +248,7 @@ final class QuotaLedger {
     if (reserve != null && taken != null) {
       for (int d = 0; d < LedgerRules.CONCURRENCY; d++) {
         long amount = LedgerRules.amount(taken.getReserve(), d);
-        if (amount != 0
-            && (amount > LedgerRules.amount(charge, d) || amount > reserve.tokens(d))) {
+        if (amount != 0 && (amount > LedgerRules.amount(charge, d) || amount > reserve.tokens(d))) {
           wrong.accept(who + ": expected what the reserve has, but it paid " + taken.getReserve());
         }
       }
@@ -422,11 +424,19 @@ final class QuotaLedger {
   }
 
   void compare(TenantRow row) {
-    compare("tenant " + row.getTenant(), ceilings.get(row.getTenant()), row.getBuckets(), row.getRefilledAtMs());
+    compare(
+        "tenant " + row.getTenant(),
+        ceilings.get(row.getTenant()),
+        row.getBuckets(),
+        row.getRefilledAtMs());
   }
 
   void compare(ReserveRow row) {
-    compare("class " + row.getClass$(), reserves.get(row.getClass$()), row.getBuckets(), row.getRefilledAtMs());
+    compare(
+        "class " + row.getClass$(),
+        reserves.get(row.getClass$()),
+        row.getBuckets(),
+        row.getRefilledAtMs());
   }
 
   private void compare(String who, ShareLedger ours, List<BucketRow> rows, long refilledAtMs) {

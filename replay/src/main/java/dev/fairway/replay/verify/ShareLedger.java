@@ -5,8 +5,8 @@ import dev.fairway.schemas.BucketRow;
 import java.util.List;
 
 /**
- * The buckets of a part of a quota, a tenant's ceiling or a class's reserve: a share of its rate and
- * of its depth, both at its margin.
+ * The buckets of a part of a quota, a tenant's ceiling or a class's reserve: a share of its rate
+ * and of its depth, both at its margin.
  */
 final class ShareLedger {
   private final LedgerBucket[] buckets = new LedgerBucket[LedgerRules.NAMES.length];

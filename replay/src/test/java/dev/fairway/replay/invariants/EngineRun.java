@@ -404,9 +404,7 @@ final class EngineRun {
                 null,
                 action.b() % 2 == 0 ? "worker" : null,
                 null,
-                action.c() % 2 == 0
-                    ? TaskUpdate.State.BLOCKED
-                    : states[action.c() % states.length],
+                action.c() % 2 == 0 ? TaskUpdate.State.BLOCKED : states[action.c() % states.length],
                 List.of("task-" + action.b() % 5, "task-" + action.d() % 5))));
   }
 

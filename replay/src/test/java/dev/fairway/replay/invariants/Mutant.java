@@ -118,7 +118,12 @@ enum Mutant {
                   Tamper.taken(
                       e,
                       new Taken(
-                          Map.of(), e.taken().reserve(), e.taken().ceiling(), false)))),
+                          Map.of(),
+                          e.taken().reserve(),
+                          e.taken().ceiling(),
+                          false,
+                          null,
+                          false)))),
   LETS_A_TENANT_ABOVE_ITS_CEILING(
       Invariants::conserved,
       steps ->
@@ -128,7 +133,13 @@ enum Mutant {
               e ->
                   Tamper.taken(
                       e,
-                      new Taken(e.taken().also(), e.taken().reserve(), Amounts.NONE, false)))),
+                      new Taken(
+                          e.taken().also(),
+                          e.taken().reserve(),
+                          Amounts.NONE,
+                          false,
+                          null,
+                          false)))),
   CUTS_ON_EVERY_429(Invariants::journalDecidesItselfAgain, Mutant::cutOnEvery429),
   DECIDES_BY_SOMETHING_ELSE(
       Invariants::journalDecidesItselfAgain,
@@ -182,7 +193,8 @@ enum Mutant {
         LeaseGranted.class,
         e ->
             Tamper.taken(
-                e, new Taken(e.taken().also(), e.charged(), e.taken().ceiling(), true)));
+                e,
+                new Taken(e.taken().also(), e.charged(), e.taken().ceiling(), true, null, false)));
   }
 
   private static List<Step> settleTwice(List<Step> steps) {

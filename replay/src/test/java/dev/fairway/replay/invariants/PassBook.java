@@ -69,8 +69,7 @@ final class PassBook {
       if (definition.limits().has(d)) {
         deepest =
             Math.max(
-                deepest,
-                depth != null && depth.has(d) ? depth.get(d) : definition.limits().get(d));
+                deepest, depth != null && depth.has(d) ? depth.get(d) : definition.limits().get(d));
       }
     }
     return deepest;

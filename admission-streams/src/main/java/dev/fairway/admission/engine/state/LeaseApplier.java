@@ -240,6 +240,16 @@ final class LeaseApplier {
     replaceWaiter(key, quota, head.in(head.standing().passedBy(small, taken)), identity);
   }
 
+  /** What a call that passed uses beyond its estimate has passed too: saying less does not pay. */
+  private static void passedMore(KeyState key, QuotaState quota, Lease lease, Amounts actual) {
+    Waiter head = key.waiters.get(lease.taken().passed());
+    Amounts more = actual.minus(lease.charged()).max(Amounts.NONE);
+    if (head != null && head.request().quotaId().equals(quota.id()) && !more.isZero()) {
+      Standing standing = head.standing().passedBy(lease.taken().passedSmall(), more);
+      replaceWaiter(key, quota, head.in(standing), lease.taken().passed());
+    }
+  }
+
   static void indexLease(KeyState key, QuotaState quota, Lease lease) {
     quota.leases.put(lease.leaseId(), lease);
     quota.sent.add(lease.sentAtMs(), lease.leaseId());
@@ -336,6 +346,9 @@ final class LeaseApplier {
     }
     if (e.outcome() == Outcome.NOT_SENT && old.request().taskId() != null) {
       key.countCall(old.request().taskId(), -1, 0, null);
+    }
+    if (old.taken().passed() != null) {
+      passedMore(key, quota, old, e.actual());
     }
     if (e.outcome() == Outcome.SUCCEEDED) {
       learnInput(key, old, e.actual());
