@@ -65,7 +65,9 @@ final class OrderMapper {
             Values.map(from.also(), Values::amounts),
             Values.amounts(from.reserve()),
             Values.amounts(from.ceiling()),
-            from.outOfReserve());
+            from.outOfReserve(),
+            from.passed(),
+            from.passedSmall());
   }
 
   static Taken taken(TakenRow from) {
@@ -75,7 +77,9 @@ final class OrderMapper {
             Values.map(from.getAlso(), Values::amounts),
             Values.amounts(from.getReserve()),
             Values.amounts(from.getCeiling()),
-            from.getOutOfReserve());
+            from.getOutOfReserve(),
+            from.getPassed(),
+            from.getPassedSmall());
   }
 
   static GrantOrder order(Event.Order from) {

@@ -52,11 +52,47 @@ public class EtaTest {
                 .isBetween(0.9 * granted.get(id) - 5, 1.1 * granted.get(id) + 5));
   }
 
+  @ParameterizedTest
+  @ValueSource(longs = {4, 5})
+  void shouldTellItAsWellWhereTenantsShareAndOneHasACeiling(long seed) {
+    // given: ten thousand requests of four tenants
+    Random random = new Random(seed);
+    AdmissionEngine engine =
+        engineWithFullQueue(
+            10_000,
+            random,
+            Map.of(
+                "a", OrderContext.tenant(1, null, "agent1*"),
+                "b", OrderContext.tenant(2, 0.1, "agent2*"),
+                "c", OrderContext.tenant(4, null, "agent3*")));
+    Map<String, Long> told = new HashMap<>();
+    engine.waiting(QUOTA, 20_000).stream()
+        .filter(waiter -> waiter.arrival() % 97 == 0)
+        .forEach(
+            waiter -> told.put(waiter.request().requestId(), toldAgain(engine, waiter.request())));
+
+    // when
+    Map<String, Long> granted = drain(engine);
+
+    // then
+    assertThat(told).hasSizeGreaterThan(90);
+    told.forEach(
+        (id, etaMs) ->
+            assertThat((double) etaMs)
+                .as("ETA of %s, seed %d", id, seed)
+                .isBetween(0.9 * granted.get(id) - 500, 1.1 * granted.get(id) + 500));
+  }
+
   /**
    * An engine whose input bucket is empty, with that many requests of mixed size and weight in
    * line.
    */
   public static AdmissionEngine engineWithFullQueue(int requests, Random random) {
+    return engineWithFullQueue(requests, random, Map.of());
+  }
+
+  private static AdmissionEngine engineWithFullQueue(
+      int requests, Random random, Map<String, QuotaDefinition.Tenant> tenants) {
     Amounts limits =
         Amounts.of(Dimension.INPUT_TOKENS, 450_000)
             .with(Dimension.OUTPUT_TOKENS, 90_000)
@@ -82,7 +118,7 @@ public class EtaTest {
             20_000,
             null,
             Map.of(),
-            Map.of(),
+            tenants,
             Map.of(),
             State.ACTIVE,
             0);

@@ -337,7 +337,13 @@ public final class RandomValues {
   private Taken taken() {
     return random.nextBoolean()
         ? Taken.NOTHING
-        : new Taken(map(this::amounts), amounts(), amounts(), random.nextBoolean());
+        : new Taken(
+            map(this::amounts),
+            amounts(),
+            amounts(),
+            random.nextBoolean(),
+            maybe(() -> hex(32)),
+            random.nextBoolean());
   }
 
   private Event.Shift shift() {

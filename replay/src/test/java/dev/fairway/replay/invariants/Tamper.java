@@ -6,6 +6,7 @@ import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.RowId;
+import dev.fairway.admission.engine.state.Taken;
 import dev.fairway.admission.engine.state.Waiter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -77,6 +78,23 @@ final class Tamper {
         e.correlation(),
         e.order(),
         e.taken());
+  }
+
+  static Event.LeaseGranted taken(Event.LeaseGranted e, Taken taken) {
+    return new Event.LeaseGranted(
+        e.quotaId(),
+        e.requestId(),
+        e.agentId(),
+        e.leaseId(),
+        e.attempt(),
+        e.charged(),
+        e.coldCache(),
+        e.grantedAtMs(),
+        e.expiresAtMs(),
+        e.virtualTime(),
+        e.correlation(),
+        e.order(),
+        taken);
   }
 
   static Event.LeaseSettled settled(Event.LeaseSettled e, Amounts adjusted) {

@@ -131,9 +131,15 @@ public final class Drain {
       }
     }
     Amounts ceiling = tenant.ceiling() == null ? Amounts.NONE : turn.takes().own();
-    boolean nothing = turn.takes().also().isEmpty() && reserve.isEmpty() && ceiling.isEmpty();
-    return nothing
-        ? Taken.NOTHING
-        : new Taken(turn.takes().alsoById(), reserve, ceiling, outOfReserve);
+    Waiter passed = turn.passed();
+    return new Taken(
+        turn.takes().alsoById(),
+        reserve,
+        ceiling,
+        outOfReserve,
+        passed == null
+            ? null
+            : Identity.ofRequest(passed.request().agentId(), passed.request().requestId()),
+        turn.lane() == Lane.BACKFILL_SMALL);
   }
 }

@@ -65,9 +65,8 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
 
   /** Class whose reserve the request may use, or null. */
   static String reserveClass(QuotaState quota, Waiter waiter) {
-    boolean retry = quota.policy().order().ranked() && waiter.attempt() > 1;
     String leaseClass = waiter.standing().leaseClass();
-    return retry || quota.reserve(leaseClass) == null ? null : leaseClass;
+    return waiter.attempt() > 1 || quota.reserve(leaseClass) == null ? null : leaseClass;
   }
 
   private static long ceilingDueMs(QuotaState quota, Waiter waiter, Amounts charge, long atMs) {

@@ -112,8 +112,7 @@ final class LeaseApplier {
   /** Retries have no reserve. */
   static long lanes(QuotaState quota, Waiter waiter) {
     int lane = quota.policy.order().laneOf(waiter.standing().leaseClass());
-    boolean retry = quota.policy.order().ranked() && waiter.attempt() > 1;
-    return lane < 0 || retry ? 0 : 1L << lane;
+    return lane < 0 || waiter.attempt() > 1 ? 0 : 1L << lane;
   }
 
   static void dequeue(KeyState key, QuotaState quota, Waiter waiter, String identity) {
@@ -248,6 +247,16 @@ final class LeaseApplier {
     }
     boolean small = e.order().lane() == Lane.BACKFILL_SMALL;
     replaceWaiter(key, quota, head.in(head.standing().passedBy(small, taken)), identity);
+  }
+
+  /** What a call that passed uses beyond its estimate has passed too: saying less does not pay. */
+  private static void passedMore(KeyState key, QuotaState quota, Lease lease, Amounts actual) {
+    Waiter head = key.waiters.get(lease.taken().passed());
+    Amounts more = actual.minus(lease.charged()).max(Amounts.NONE);
+    if (head != null && head.request().quotaId().equals(quota.id()) && !more.isZero()) {
+      Standing standing = head.standing().passedBy(lease.taken().passedSmall(), more);
+      replaceWaiter(key, quota, head.in(standing), lease.taken().passed());
+    }
   }
 
   static void indexLease(KeyState key, QuotaState quota, Lease lease) {
@@ -391,6 +400,9 @@ final class LeaseApplier {
     }
     if (e.outcome() == Outcome.NOT_SENT && old.request().taskId() != null) {
       key.countCall(old.request().taskId(), -1, 0, null);
+    }
+    if (old.taken().passed() != null) {
+      passedMore(key, quota, old, e.actual());
     }
     Lease lease =
         old.ended(Status.SETTLED, key.nowMs, e.actual(), SharedBuckets.left(old.taken(), e.shift()))

@@ -11,13 +11,21 @@ import java.util.Map;
  * @param ceiling what its tenant's own bucket was charged, if it has one
  * @param outOfReserve whether the reserve alone paid, so that what the call uses beyond its
  *     estimate is the reserve's debt
+ * @param passed identity of the waiting head that it passed by backfill, or null
+ * @param passedSmall whether it passed that as a small request
  */
 public record Taken(
-    Map<String, Amounts> also, Amounts reserve, Amounts ceiling, boolean outOfReserve) {
+    Map<String, Amounts> also,
+    Amounts reserve,
+    Amounts ceiling,
+    boolean outOfReserve,
+    String passed,
+    boolean passedSmall) {
   /** Nothing. */
-  public static final Taken NOTHING = new Taken(Map.of(), Amounts.NONE, Amounts.NONE, false);
+  public static final Taken NOTHING =
+      new Taken(Map.of(), Amounts.NONE, Amounts.NONE, false, null, false);
 
   Taken withAlso(Map<String, Amounts> held) {
-    return new Taken(held, reserve, ceiling, outOfReserve);
+    return new Taken(held, reserve, ceiling, outOfReserve, passed, passedSmall);
   }
 }
