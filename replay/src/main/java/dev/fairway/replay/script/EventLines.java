@@ -123,7 +123,7 @@ public final class EventLines implements Closeable, Flushable {
         Event.TaskUpdated.class,
         e -> {
           string("task", e.taskId());
-          string("state", e.state().name());
+          string("task_state", e.state().name());
           strings("blocked_on", e.blockedOn());
         });
     define(

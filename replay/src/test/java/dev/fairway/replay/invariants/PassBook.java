@@ -53,7 +53,8 @@ final class PassBook {
       long needs = waiter.demand().get(d) + waiter.request().estimate().cachedTokens();
       long most = small ? needs / 2 : needs / 10;
       boolean smallEnough = !small || taken.get(d) <= deepest(d) / 32;
-      if (d.refills() && waiter.demand().has(d) && smallEnough && sum.get(d) <= most) {
+      boolean counts = d.refills() && waiter.demand().has(d) && sum.has(d);
+      if (counts && smallEnough && sum.get(d) <= most) {
         return;
       }
     }

@@ -15,6 +15,7 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.Set;
 
 /**
@@ -242,29 +243,57 @@ final class Turns {
       return null;
     }
     Set<Lane> closed = EnumSet.noneOf(Lane.class);
-    int seen = 0;
+    PriorityQueue<Candidate> candidates = new PriorityQueue<>();
     for (TenantState tenant : quota.order().tenants()) {
-      Waiter next = tenant.nextAtMost(rule.dimension(), rule.most(), null);
-      while (next != null && seen < CANDIDATES && closed.size() < 2) {
-        if (next.arrival() != front.head().arrival()) {
-          seen++;
-          Takes takes = Takes.of(quota, next, atMs);
-          Lane lane = rule.lane(takes);
-          if (lane != null && !closed.contains(lane)) {
-            Fit fit = Fit.of(quota, next, takes, atMs);
-            boolean room = rule.hasRoom(lane, takes);
-            if (room && fit.dueMs() <= atMs) {
-              return new Turn(quota, next, takes, lane, front.head());
-            }
-            if (fit.ceilingDueMs() <= atMs) {
-              closed.add(lane);
-            }
-            dueMs = room ? Math.min(dueMs, fit.dueMs()) : dueMs;
-          }
-        }
-        next = tenant.nextAtMost(rule.dimension(), rule.most(), next);
+      if (!atItsCeiling(quota, tenant)) {
+        add(candidates, quota, tenant, rule, null);
       }
     }
+    for (int seen = 0; seen < CANDIDATES && closed.size() < 2 && !candidates.isEmpty(); seen++) {
+      Candidate next = candidates.poll();
+      add(candidates, quota, next.tenant, rule, next.waiter);
+      Takes takes = Takes.of(quota, next.waiter, atMs);
+      Lane lane = rule.lane(takes);
+      if (next.waiter == front.head() || lane == null || closed.contains(lane)) {
+        continue;
+      }
+      Fit fit = Fit.of(quota, next.waiter, takes, atMs);
+      boolean room = rule.hasRoom(lane, takes);
+      if (room && fit.dueMs() <= atMs) {
+        return new Turn(quota, next.waiter, takes, lane, front.head());
+      }
+      dueMs = room ? Math.min(dueMs, fit.dueMs()) : dueMs;
+      closed.add(lane);
+    }
     return null;
+  }
+
+  /** Whether a tenant's head waits for its tenant's own bucket: nobody of it passes. */
+  private boolean atItsCeiling(QuotaState quota, TenantState tenant) {
+    Waiter head = tenant.head();
+    return tenant.ceiling() != null
+        && Fit.of(quota, head, Takes.of(quota, head, atMs), atMs).ceilingDueMs() > atMs;
+  }
+
+  private static void add(
+      PriorityQueue<Candidate> candidates,
+      QuotaState quota,
+      TenantState tenant,
+      Backfill rule,
+      Waiter after) {
+    Waiter next = tenant.nextAtMost(rule.dimension(), rule.most(), after);
+    if (next != null) {
+      candidates.add(new Candidate(quota.order().topTag(next), tenant, next));
+    }
+  }
+
+  /** The next of a tenant that may pass, by its place in the order of the quota. */
+  private record Candidate(long topTag, TenantState tenant, Waiter waiter)
+      implements Comparable<Candidate> {
+    @Override
+    public int compareTo(Candidate other) {
+      int byTag = Long.compare(topTag, other.topTag);
+      return byTag != 0 ? byTag : Long.compare(waiter.arrival(), other.waiter.arrival());
+    }
   }
 }
