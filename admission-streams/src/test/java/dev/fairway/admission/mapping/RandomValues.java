@@ -19,6 +19,8 @@ import dev.fairway.admission.engine.lease.Forecast;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
+import dev.fairway.admission.engine.state.Standing;
+import dev.fairway.admission.engine.state.Taken;
 import dev.fairway.admission.engine.state.Waiter;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -74,7 +76,7 @@ public final class RandomValues {
     return this.<Supplier<Event>>oneOf(
             () -> new Event.QuotaDefined(definition(), maybe(() -> hex(32)), ids()),
             () -> new Event.QuotaRemoved(quotaId()),
-            () -> new Event.LeaseEnqueued(waiter()),
+            () -> new Event.LeaseEnqueued(waiter(), maybe(() -> hex(32))),
             this::granted,
             this::queued,
             () ->
@@ -97,7 +99,8 @@ public final class RandomValues {
                     amounts(),
                     random.nextBoolean(),
                     number(),
-                    maybe(this::number)),
+                    maybe(this::number),
+                    shift()),
             () ->
                 new Event.LeaseSettled(
                     quotaId(),
@@ -111,11 +114,23 @@ public final class RandomValues {
                     random.nextBoolean(),
                     maybe(this::number),
                     maybe(this::number),
-                    maybe(this::number)),
+                    maybe(this::number),
+                    shift()),
             () -> new Event.LeaseCancelled(quotaId(), id(), id(), random.nextBoolean()),
             () -> new Event.RequestIgnored(quotaId(), id(), id()),
             () -> new Event.LeaseExpired(quotaId(), id(), id(), hex(32)),
-            () -> new Event.UnleasedCharged(quotaId(), id(), id(), amounts()),
+            () -> new Event.UnleasedCharged(quotaId(), id(), id(), amounts(), map(this::amounts)),
+            () ->
+                new Event.WaiterReweighted(
+                    quotaId(),
+                    id(),
+                    id(),
+                    oneOf(Event.Reweighting.values()),
+                    random.nextInt(),
+                    number()),
+            () ->
+                new Event.TaskUpdated(
+                    quotaId(), id(), maybe(this::id), oneOf(TaskUpdate.State.values()), ids()),
             () ->
                 new Event.DuplicateIgnored(
                     quotaId(), maybe(this::id), maybe(this::id), maybe(() -> hex(32))),
@@ -150,8 +165,20 @@ public final class RandomValues {
             this::balance,
             () -> new Row.LeaseRow(lease()),
             () -> new Row.WaiterRow(waiter()),
-            () -> new Row.FlowRow(quotaId(), id(), number()),
-            () -> new Row.TaskRow(id(), random.nextInt(), number()),
+            () -> new Row.FlowRow(quotaId(), id(), number(), id()),
+            () ->
+                new Row.TaskRow(
+                    id(),
+                    random.nextInt(),
+                    number(),
+                    random.nextInt(),
+                    maybe(this::id),
+                    maybe(() -> new Row.TaskNode(oneOf(TaskUpdate.State.values()), ids()))),
+            () ->
+                new Row.TenantRow(
+                    quotaId(), id(), number(), number(), number(), list(this::bucket)),
+            () -> new Row.ReserveRow(quotaId(), id(), number(), list(this::bucket)),
+            () -> new Row.RetriesRow(id(), list(this::number)),
             () -> new Row.RoleRow(quotaId(), id(), stats(), number(), list(this::number)),
             () -> new Row.OutputsRow(quotaId(), id(), random.nextInt(), list(this::number)),
             () -> new Row.AgentRow(quotaId(), id(), trend(), number()),
@@ -166,7 +193,11 @@ public final class RandomValues {
                     maybe(() -> oneOf(RejectReason.values())),
                     maybe(this::number),
                     maybe(this::number),
-                    number()))
+                    number(),
+                    random.nextInt(),
+                    maybe(this::id),
+                    random.nextBoolean(),
+                    maybe(this::id)))
         .get();
   }
 
@@ -297,7 +328,54 @@ public final class RandomValues {
         number(),
         number(),
         number(),
-        maybe(this::bytes));
+        maybe(this::bytes),
+        new Event.Order(
+            oneOf(Event.Lane.values()), maybe(this::id), maybe(this::id), number(), number()),
+        taken());
+  }
+
+  private Taken taken() {
+    return random.nextBoolean()
+        ? Taken.NOTHING
+        : new Taken(
+            map(this::amounts),
+            amounts(),
+            amounts(),
+            random.nextBoolean(),
+            maybe(() -> hex(32)),
+            random.nextBoolean());
+  }
+
+  private Event.Shift shift() {
+    return random.nextBoolean()
+        ? Event.Shift.NONE
+        : new Event.Shift(map(this::amounts), amounts(), amounts(), number());
+  }
+
+  private Standing standing() {
+    return new Standing(
+        id(),
+        id(),
+        id(),
+        maybe(this::id),
+        random.nextBoolean(),
+        amounts(),
+        amounts(),
+        maybe(this::amounts));
+  }
+
+  private Row.BucketRow bucket() {
+    return new Row.BucketRow(
+        oneOf(Dimension.values()),
+        number(),
+        number(),
+        maybe(this::number),
+        maybe(this::number),
+        number(),
+        maybe(() -> oneOf(QuotaDefinition.MarginModeName.values())),
+        maybe(this::number),
+        maybe(this::number),
+        new OutsideRate(number(), maybe(this::number), number()));
   }
 
   private Event.LeaseQueued queued() {
@@ -315,7 +393,9 @@ public final class RandomValues {
         maybe(this::number),
         maybe(this::number),
         maybe(() -> hex(32)),
-        maybe(this::bytes));
+        maybe(this::bytes),
+        random.nextInt(),
+        maybe(this::id));
   }
 
   private Event.Resync resync() {
@@ -359,7 +439,8 @@ public final class RandomValues {
         maybe(this::number),
         maybe(this::number),
         maybe(this::number),
-        new Forecast(number(), number()));
+        new Forecast(number(), number()),
+        standing());
   }
 
   private Lease lease() {
@@ -385,26 +466,16 @@ public final class RandomValues {
         number(),
         new Forecast(number(), number()),
         random.nextInt(),
-        random.nextBoolean());
+        random.nextBoolean(),
+        standing(),
+        taken());
   }
 
   private Row.BalanceRow balance() {
     return new Row.BalanceRow(
         quotaId(),
         random.nextBoolean(),
-        list(
-            () ->
-                new Row.BucketRow(
-                    oneOf(Dimension.values()),
-                    number(),
-                    number(),
-                    maybe(this::number),
-                    maybe(this::number),
-                    number(),
-                    maybe(() -> oneOf(QuotaDefinition.MarginModeName.values())),
-                    maybe(this::number),
-                    maybe(this::number),
-                    new OutsideRate(number(), maybe(this::number), number()))),
+        list(this::bucket),
         number(),
         random.nextInt(),
         maybe(this::number),
@@ -419,7 +490,14 @@ public final class RandomValues {
         maybe(this::number),
         random.nextInt(),
         maybe(this::number),
-        maybe(this::number));
+        maybe(this::number),
+        new Row.OrderRow(
+            number(),
+            number(),
+            random.nextInt(),
+            random.nextInt(),
+            random.nextInt(),
+            random.nextInt()));
   }
 
   private Amounts amounts() {

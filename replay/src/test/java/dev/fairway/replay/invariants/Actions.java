@@ -34,6 +34,7 @@ final class Actions {
         Tuple.of(5, Kind.CANCEL),
         Tuple.of(2, Kind.UNLEASED),
         Tuple.of(3, Kind.REDEFINE),
+        Tuple.of(5, Kind.TASK),
         Tuple.of(4, Kind.PASS));
   }
 

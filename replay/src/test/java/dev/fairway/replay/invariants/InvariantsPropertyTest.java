@@ -60,6 +60,12 @@ class InvariantsPropertyTest {
   }
 
   @Property(tries = TRIES)
+  void shouldBoundWhatPassesAWaitingHead(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.passingIsBounded(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
   void shouldDecideAJournalAgainTheSame(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(Invariants.journalDecidesItselfAgain(EngineRun.of(preset, actions))).isEmpty();

@@ -14,6 +14,7 @@ import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.RowId;
+import dev.fairway.admission.engine.state.Taken;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -93,6 +94,52 @@ enum Mutant {
               e -> Tamper.granted(e, e.charged(), e.grantedAtMs(), -e.virtualTime()))),
   CHARGES_FOR_A_REJECT(Invariants::tagsAreFair, Mutant::chargeForReject),
   SAVES_UP_CREDIT(Invariants::tagsAreFair, Mutant::saveUpCredit),
+  PASSES_WITHOUT_BOUND(
+      Invariants::passingIsBounded,
+      steps ->
+          Tamper.each(
+              steps,
+              LeaseGranted.class,
+              e -> {
+                Amounts more = e.charged();
+                for (Dimension d : Dimension.values()) {
+                  more = more.has(d) ? more.with(d, more.get(d) + 1_000) : more;
+                }
+                return Tamper.granted(e, more, e.grantedAtMs(), e.virtualTime());
+              })),
+  GIVES_THE_RESERVE_PRIORITY(Invariants::conserved, Mutant::everythingOutOfReserve),
+  TAKES_NOTHING_FROM_THE_OTHER_QUOTA(
+      Invariants::conserved,
+      steps ->
+          Tamper.each(
+              steps,
+              LeaseGranted.class,
+              e ->
+                  Tamper.taken(
+                      e,
+                      new Taken(
+                          Map.of(),
+                          e.taken().reserve(),
+                          e.taken().ceiling(),
+                          false,
+                          null,
+                          false)))),
+  LETS_A_TENANT_ABOVE_ITS_CEILING(
+      Invariants::conserved,
+      steps ->
+          Tamper.each(
+              steps,
+              LeaseGranted.class,
+              e ->
+                  Tamper.taken(
+                      e,
+                      new Taken(
+                          e.taken().also(),
+                          e.taken().reserve(),
+                          Amounts.NONE,
+                          false,
+                          null,
+                          false)))),
   CUTS_ON_EVERY_429(Invariants::journalDecidesItselfAgain, Mutant::cutOnEvery429),
   DECIDES_BY_SOMETHING_ELSE(
       Invariants::journalDecidesItselfAgain,
@@ -103,6 +150,9 @@ enum Mutant {
   DOES_NOT_WRITE_A_LEASE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.LEASE)),
   DOES_NOT_WRITE_A_BALANCE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BALANCE)),
   DOES_NOT_WRITE_A_FLOW(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.FLOW)),
+  DOES_NOT_WRITE_A_TENANT(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.TENANT)),
+  DOES_NOT_WRITE_A_RESERVE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.RESERVE)),
+  DOES_NOT_WRITE_A_TASK(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.TASK)),
   DOES_NOT_REMEMBER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.REMEMBERED));
 
   private final Function<List<Step>, List<String>> check;
@@ -134,6 +184,17 @@ enum Mutant {
         steps,
         LeaseGranted.class,
         e -> Tamper.granted(e, e.charged(), enqueuedAtMs.get(e.requestId()), e.virtualTime()));
+  }
+
+  /** Every interactive request is let in as if its reserve paid. */
+  private static List<Step> everythingOutOfReserve(List<Step> steps) {
+    return Tamper.each(
+        steps,
+        LeaseGranted.class,
+        e ->
+            Tamper.taken(
+                e,
+                new Taken(e.taken().also(), e.charged(), e.taken().ceiling(), true, null, false)));
   }
 
   private static List<Step> settleTwice(List<Step> steps) {
@@ -264,7 +325,9 @@ enum Mutant {
             old.sendGuardMs(),
             old.forecast(),
             old.errorMilli(),
-            old.signalled()));
+            old.signalled(),
+            old.standing(),
+            old.taken()));
   }
 
   private static List<Step> rejectLate(List<Step> steps) {

@@ -142,7 +142,7 @@ public final class HeaderResync {
         FixedPoint.refilledTokens(FixedPoint.unitsPerMs(quota.limit(d), rateBp), ageMs(), 0);
     long provider = Math.min(quota.depth(d), Amounts.saturatedAdd(remaining, refilled));
     Others others = new Others(d);
-    quota.forEachSentFrom(sentAtMs - GUARD_MS - quota.sendDelaySpreadMs(), others::add);
+    quota.forEachSentFrom(sentAtMs - GUARD_MS, others::add);
     if (d == Dimension.OUTPUT_TOKENS) {
       // Output counts as it is produced: what open calls still have to produce is in no header.
       others.unseen = Amounts.saturatedAdd(others.unseen, quota.reserved().get(d));
@@ -181,13 +181,13 @@ public final class HeaderResync {
       this.dimension = dimension;
     }
 
-    void add(Lease x) {
+    void add(Lease x, Amounts held) {
       boolean countedAsOpen = dimension == Dimension.OUTPUT_TOKENS && x.status() == Status.OPEN;
       if (x.leaseId().equals(own.leaseId()) || countedAsOpen) {
         return;
       }
       long guard = GUARD_MS + (x.sendKnown() ? 0 : x.sendGuardMs());
-      long charge = x.charged().get(dimension);
+      long charge = held.get(dimension);
       if (x.sentAtMs() > sentAtMs + guard) {
         unseen = Amounts.saturatedAdd(unseen, charge);
       } else if (x.sentAtMs() >= sentAtMs - guard) {

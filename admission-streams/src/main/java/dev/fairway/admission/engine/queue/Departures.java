@@ -20,10 +20,7 @@ public final class Departures {
     boolean exhausted = hold == HoldReason.QUOTA_EXHAUSTED || hold == HoldReason.BILLING;
     Long retryAtMs = null;
     if (!exhausted || quota.holdUntilMs() != null) {
-      long etaMs =
-          Eta.waitMs(
-              quota, quota.order().ahead(waiter.finishTag(), waiter.arrival()), waiter, tx.nowMs());
-      retryAtMs = tx.nowMs() + etaMs;
+      retryAtMs = tx.nowMs() + Eta.waitMs(tx.state(), quota, waiter, tx.nowMs());
     }
     tx.emit(
         rejected(
@@ -37,8 +34,19 @@ public final class Departures {
   }
 
   /** It can never be granted. */
-  public static void forGood(Transaction tx, QuotaState quota, Waiter waiter, String detail) {
-    tx.emit(rejected(quota, waiter, RejectReason.NEVER_FITS, detail, null));
+  static void forGood(Transaction tx, QuotaState quota, Waiter waiter, Limits.Never never) {
+    tx.emit(rejected(quota, waiter, never.reason(), never.detail(), null));
+  }
+
+  /** A quota that its own takes from too is not defined any more. */
+  static void alsoUndefined(Transaction tx, QuotaState quota, Waiter waiter) {
+    tx.emit(
+        rejected(
+            quota,
+            waiter,
+            RejectReason.UNKNOWN_QUOTA,
+            "A quota that this one takes from too (also) was removed",
+            null));
   }
 
   /** Its quota was removed. */
@@ -57,6 +65,8 @@ public final class Departures {
         retryAtMs,
         retryAtMs == null ? null : (Long) waiter.startTag(),
         waiter.contentHash(),
-        waiter.request().correlation());
+        waiter.request().correlation(),
+        waiter.attempt(),
+        waiter.standing().budgetTask());
   }
 }
