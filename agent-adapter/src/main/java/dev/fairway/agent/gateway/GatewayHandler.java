@@ -137,7 +137,8 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
               request.getHeaders(),
               body,
               caller,
-              request.getConnectionMetaData().getRemoteSocketAddress().toString());
+              Request.getRemoteAddr(request),
+              Request.getRemotePort(request));
     } catch (NotTakenException e) {
       refuse(family, response, callback, e.trouble());
       return;
