@@ -49,7 +49,7 @@ final class Identification {
       String host,
       int port) {
     Session session = session(headers, body);
-    if (session == null && caller != Caller.ANYBODY) {
+    if (session == null && !caller.isAnybody()) {
       session = new Session("caller", null, false);
     } else if (session == null) {
       String client = "host-" + id(host);
@@ -160,7 +160,7 @@ final class Identification {
 
   /** Agents and tasks of one caller are never those of another. */
   static String within(Caller caller, String id) {
-    String full = caller == Caller.ANYBODY ? id : caller.name() + ":" + id;
+    String full = caller.isAnybody() ? id : caller.name() + ":" + id;
     return full.length() <= Ids.MAX_LENGTH - 20
         ? full
         : full.substring(0, 30) + CallBody.hash(full).substring(0, HASH_LENGTH);
