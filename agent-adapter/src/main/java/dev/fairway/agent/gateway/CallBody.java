@@ -18,6 +18,7 @@ import java.util.HexFormat;
  * @param bytes the body
  * @param json its tree
  */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
 record CallBody(byte[] bytes, JsonNode json) {
   private static final int HASH_BYTES = 16;
 

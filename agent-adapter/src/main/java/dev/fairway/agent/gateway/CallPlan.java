@@ -27,6 +27,7 @@ import org.eclipse.jetty.http.HttpFields;
  * @param retryOf request that it repeats, or null
  * @param patience how long the client waits for the beginning of an answer
  */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
 record CallPlan(
     String method,
     String pathAndQuery,

@@ -54,7 +54,8 @@ final class CallPlanner {
    * The plan of a call.
    *
    * @param path without the query
-   * @param connection names the client's connection
+   * @param host the client's address
+   * @param port the client's port
    * @throws NotTakenException if no route is for it, or it cannot be read
    */
   CallPlan plan(
@@ -64,7 +65,8 @@ final class CallPlanner {
       HttpFields headers,
       byte[] body,
       Caller caller,
-      String connection)
+      String host,
+      int port)
       throws NotTakenException {
     Endpoint endpoint = Endpoint.of(method, path);
     String pathAndQuery = query == null ? path : path + "?" + query;
@@ -85,7 +87,9 @@ final class CallPlanner {
                   + " it to gateway.routes."));
     }
     boolean counted = endpoint.isCounted() && target.quota() != null;
-    Asker asker = counted ? Identification.of(caller, headers, read, connection) : null;
+    String conversation = endpoint == Endpoint.EMBEDDINGS ? null : read.conversationHash();
+    Asker asker =
+        counted ? Identification.of(caller, headers, read, conversation, host, port) : null;
     String bodyHash = counted ? read.hash() : null;
     byte[] asking = body;
     if (counted && endpoint == Endpoint.CHAT && read.stream()) {

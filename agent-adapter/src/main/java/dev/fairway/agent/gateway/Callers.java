@@ -9,6 +9,7 @@ import org.eclipse.jetty.http.HttpFields;
 
 /** Knows callers by their tokens. Thread-safe. */
 final class Callers {
+  @SuppressWarnings("ArrayRecordComponent") // Never compared as a whole.
   private record Known(Caller caller, byte[] token) {}
 
   private final List<Known> known;

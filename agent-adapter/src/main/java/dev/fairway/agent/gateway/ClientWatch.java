@@ -22,11 +22,11 @@ import org.eclipse.jetty.util.Callback;
  */
 final class ClientWatch implements Callback {
   private static final int NEXT_REQUEST_BYTES = 4 * 1024;
-  private static final CancellationException STOPPED = new CancellationException("watch stopped");
 
   private final AbstractEndPoint endPoint;
   private final Connection.UpgradeTo connection;
   private final Consumer<Throwable> gone;
+  private final CancellationException onStop = new CancellationException("watch stopped");
   private boolean stopped;
 
   private ClientWatch(
@@ -62,7 +62,7 @@ final class ClientWatch implements Callback {
       }
       stopped = true;
     }
-    endPoint.getFillInterest().onFail(STOPPED);
+    endPoint.getFillInterest().onFail(onStop);
   }
 
   @Override
@@ -96,7 +96,7 @@ final class ClientWatch implements Callback {
 
   @Override
   public void failed(Throwable cause) {
-    if (cause == STOPPED) {
+    if (cause == onStop) {
       return;
     }
     if (cause instanceof TimeoutException) {

@@ -29,6 +29,9 @@ final class ContentTokens {
   /** Bytes of a PDF's usual page, where its pages cannot be counted. */
   private static final int DOCUMENT_PAGE_BASE64_CHARS = 60_000;
 
+  private static final Set<String> IMAGES = Set.of("image", "image_url", "input_image");
+  private static final Set<String> DOCUMENTS = Set.of("document", "file", "input_file");
+
   /** Fields that carry no content. */
   private static final Set<String> NO_CONTENT =
       Set.of(
@@ -99,17 +102,12 @@ final class ContentTokens {
     if (!node.isObject()) {
       return 0;
     }
-    switch (node.path("type").asText()) {
-      case "image":
-      case "image_url":
-      case "input_image":
-        return image(node, anthropic);
-      case "document":
-      case "file":
-      case "input_file":
-        return document(node, vocabulary);
-      default:
-        break;
+    String type = node.path("type").asText();
+    if (IMAGES.contains(type)) {
+      return image(node, anthropic);
+    }
+    if (DOCUMENTS.contains(type)) {
+      return document(node, vocabulary);
     }
     for (Map.Entry<String, JsonNode> field : node.properties()) {
       JsonNode value = field.getValue();

@@ -128,6 +128,11 @@ public record GatewayConfig(
     static final Caller ANYBODY =
         new Caller("any", null, null, Set.of(), Set.of(), "worker", "batch", true);
 
+    /** Whether this is whoever reaches a gateway that asks for no token. */
+    boolean isAnybody() {
+      return token == null;
+    }
+
     /** Checks the ids. */
     public Caller {
       if (!Ids.isId(name) || name.length() > 30 || name.indexOf(':') >= 0) {

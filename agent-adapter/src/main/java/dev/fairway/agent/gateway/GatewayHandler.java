@@ -76,7 +76,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
       refuse(family, response, callback, Trouble.unauthorised());
       return true;
     }
-    if (caller == Caller.ANYBODY && request.getHeaders().contains("origin")) {
+    if (caller.isAnybody() && request.getHeaders().contains("origin")) {
       refuse(family, response, callback, Trouble.fromABrowser());
       return true;
     }
@@ -137,7 +137,8 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
               request.getHeaders(),
               body,
               caller,
-              request.getConnectionMetaData().getRemoteSocketAddress().toString());
+              Request.getRemoteAddr(request),
+              Request.getRemotePort(request));
     } catch (NotTakenException e) {
       refuse(family, response, callback, e.trouble());
       return;
@@ -200,10 +201,10 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
 
   private void notTaken(Response response, Callback callback, ApiFamily family, Throwable error) {
     Throwable cause = error instanceof CompletionException ? error.getCause() : error;
-    if (cause instanceof BodyNotTakenException) {
+    if (cause instanceof BodyNotTakenException refused) {
       // What is left of the body is not read: the connection ends with the answer.
       response.getHeaders().put("connection", "close");
-      refuse(family, response, callback, ((BodyNotTakenException) cause).trouble());
+      refuse(family, response, callback, refused.trouble());
     } else {
       callback.failed(cause);
     }

@@ -12,8 +12,9 @@ import org.eclipse.jetty.http.HttpFields;
 
 /**
  * Tells who asks, from what known harnesses send without being told to: a session id, in a header
- * or in the body; else it is the caller's token; else the connection. Conversations under one
- * identity are flows of their own: sub-agents share their session's id.
+ * or in the body; else it is the caller's token; else the client's address, and its connection
+ * where there is no conversation (connections are pooled, so they tell agents apart badly).
+ * Conversations under one identity are flows of their own: sub-agents share their session's id.
  *
  * <p>None of it is trusted for more than the caller's token allows: ids stay within the caller's
  * own, and a role or class that the caller may not claim is not taken.
@@ -36,18 +37,26 @@ final class Identification {
   /**
    * Who asks.
    *
-   * @param connection names the connection, for who sends nothing else
+   * @param conversation tells the call's conversation from others, or null if it is part of none
+   * @param host the client's address, for who sends nothing else
+   * @param port the connection's, for who does not even have a conversation
    */
-  static Asker of(Caller caller, HttpFields headers, CallBody body, String connection) {
+  static Asker of(
+      Caller caller,
+      HttpFields headers,
+      CallBody body,
+      String conversation,
+      String host,
+      int port) {
     Session session = session(headers, body);
-    if (session == null && caller != Caller.ANYBODY) {
+    if (session == null && !caller.isAnybody()) {
       session = new Session("caller", null, false);
     } else if (session == null) {
-      session = new Session("conn-" + id(connection), null, false);
+      String client = "host-" + id(host);
+      session = new Session(conversation == null ? client + ":" + port : client, null, false);
     }
-    String conversation = session.oneConversation() ? null : body.conversationHash();
     String agent =
-        conversation == null
+        conversation == null || session.oneConversation()
             ? session.agent()
             : session.agent() + ":" + conversation.substring(0, CONVERSATION_LENGTH);
     String told = claimed(headers, "x-fairway-agent");
@@ -151,7 +160,7 @@ final class Identification {
 
   /** Agents and tasks of one caller are never those of another. */
   static String within(Caller caller, String id) {
-    String full = caller == Caller.ANYBODY ? id : caller.name() + ":" + id;
+    String full = caller.isAnybody() ? id : caller.name() + ":" + id;
     return full.length() <= Ids.MAX_LENGTH - 20
         ? full
         : full.substring(0, 30) + CallBody.hash(full).substring(0, HASH_LENGTH);

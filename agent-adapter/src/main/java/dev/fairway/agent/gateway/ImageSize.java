@@ -50,6 +50,7 @@ record ImageSize(int width, int height) {
   }
 
   /** The beginning of an image. Reads beyond its end are 0, which is no size. */
+  @SuppressWarnings("ArrayRecordComponent") // Never compared.
   private record Head(byte[] bytes) {
 
     ImageSize size() {

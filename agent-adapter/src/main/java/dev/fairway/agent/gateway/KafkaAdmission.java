@@ -85,16 +85,14 @@ final class KafkaAdmission implements Admission {
 
   private static Throwable refusal(Throwable error) {
     Throwable cause = error instanceof CompletionException ? error.getCause() : error;
-    if (cause instanceof LeaseRejectedException) {
-      LeaseRejectedException rejected = (LeaseRejectedException) cause;
+    if (cause instanceof LeaseRejectedException rejected) {
       return new RefusedException(
           rejected.requestId(),
           rejected.reason(),
           rejected.getMessage(),
           rejected.retryAfter().orElse(null));
     }
-    if (cause instanceof AdmissionTimeoutException) {
-      AdmissionTimeoutException late = (AdmissionTimeoutException) cause;
+    if (cause instanceof AdmissionTimeoutException late) {
       return new RefusedException(
           late.requestId(), RejectReason.QUEUE_WAIT_TOO_LONG, late.getMessage(), null);
     }

@@ -152,15 +152,14 @@ final class LeaseApi {
     if (settling) {
       return settle(ticket, ApiInput.of(read(body)));
     }
-    switch (method) {
-      case "GET":
-        return waited(ticket, waitMs(query));
-      case "DELETE":
-        ticket.cancel();
-        return done(answer(ticket.look()));
-      default:
-        return done(error(405, "Expected GET, DELETE, or POST to /settle.", null));
+    if (method.equals("GET")) {
+      return waited(ticket, waitMs(query));
     }
+    if (method.equals("DELETE")) {
+      ticket.cancel();
+      return done(answer(ticket.look()));
+    }
+    return done(error(405, "Expected GET, DELETE, or POST to /settle.", null));
   }
 
   private CompletableFuture<Answer> waited(Ticket ticket, Long waitMs) {

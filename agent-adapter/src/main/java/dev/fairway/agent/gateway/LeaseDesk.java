@@ -108,8 +108,8 @@ final class LeaseDesk {
         } else {
           status = Status.REJECTED;
           refused =
-              error instanceof RefusedException
-                  ? (RefusedException) error
+              error instanceof RefusedException known
+                  ? known
                   : new RefusedException(null, null, "No decision: " + error, null);
         }
         tell = changed;

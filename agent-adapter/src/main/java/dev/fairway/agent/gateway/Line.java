@@ -143,8 +143,8 @@ final class Line {
       waiting = false;
       cancel(end);
       listener.granted(grant);
-    } else if (error instanceof RefusedException) {
-      refused((RefusedException) error);
+    } else if (error instanceof RefusedException refused) {
+      refused(refused);
     } else {
       refuse(null, error.toString());
     }

@@ -9,8 +9,10 @@ import dev.fairway.agent.provider.ProviderProfiles;
 import dev.fairway.agent.provider.ProviderReading;
 import dev.fairway.agent.provider.ResponseBody;
 import dev.fairway.schemas.Outcome;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.io.Content;
@@ -216,7 +218,7 @@ final class ProxiedCall {
       return;
     }
     var unused =
-        Content.Source.asByteArrayAsync(source, ERROR_BODY_BYTES_MAX)
+        bounded(source)
             .whenComplete(
                 (body, error) ->
                     invoker.run(
@@ -311,13 +313,13 @@ final class ProxiedCall {
   /** The upstream answered with something else than the stream that the client was promised. */
   private void noStream(Content.Source source, AnswerTap tap, Settling settling) {
     var unused =
-        Content.Source.asByteBufferAsync(source, ERROR_BODY_BYTES_MAX)
+        bounded(source)
             .whenComplete(
                 (body, error) ->
                     invoker.run(
                         () -> {
                           if (error == null) {
-                            tap.read(body);
+                            tap.read(ByteBuffer.wrap(body));
                             settling.complete();
                           } else {
                             settling.brokenOff();
@@ -327,6 +329,11 @@ final class ProxiedCall {
                                   "Expected a stream of events from the upstream, but found"
                                       + " something else."));
                         }));
+  }
+
+  private static CompletableFuture<byte[]> bounded(Content.Source source) {
+    ByteBudget budget = new ByteBudget(ERROR_BODY_BYTES_MAX);
+    return new BodyCollector(source, ERROR_BODY_BYTES_MAX, budget).collect();
   }
 
   /** Hears of the relay, which hears one thing at a time, on threads of its own. */

@@ -54,7 +54,8 @@ final class Router {
 
   private static Pattern glob(String pattern) {
     StringBuilder regex = new StringBuilder();
-    for (char c : pattern.toCharArray()) {
+    for (int i = 0; i < pattern.length(); i++) {
+      char c = pattern.charAt(i);
       regex.append(c == '*' ? ".*" : Pattern.quote(String.valueOf(c)));
     }
     return Pattern.compile(regex.toString(), Pattern.DOTALL);

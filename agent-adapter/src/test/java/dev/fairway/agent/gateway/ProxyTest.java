@@ -7,9 +7,11 @@ import dev.fairway.agent.UsageReport;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.SignalClass;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -98,19 +100,20 @@ class ProxyTest {
         });
 
     // when
-    HttpResponse<java.io.InputStream> response =
+    HttpResponse<InputStream> response =
         fixture.http.send(
             fixture.request("/v1/messages", GatewayFixture.streamed("hi")),
             HttpResponse.BodyHandlers.ofInputStream());
     byte[] beginning = response.body().readNBytes(STREAM.length());
 
     // then
-    assertThat(new String(beginning)).isEqualTo(STREAM);
+    assertThat(new String(beginning, StandardCharsets.UTF_8)).isEqualTo(STREAM);
     assertThat(fixture.admission.inProgress).hasSize(1);
     assertThat(fixture.admission.inProgress.get(0).usage().inputTokens()).isEqualTo(25);
     assertThat(fixture.admission.settled).isEmpty();
     goOn.countDown();
-    assertThat(new String(response.body().readAllBytes())).isEqualTo(STREAM_END);
+    assertThat(new String(response.body().readAllBytes(), StandardCharsets.UTF_8))
+        .isEqualTo(STREAM_END);
     assertThat(fixture.admission.onlySettled().usage().outputTokens()).isEqualTo(15);
     assertThat(fixture.admission.onlySettled().usage().exact()).isTrue();
   }
@@ -125,7 +128,7 @@ class ProxyTest {
           FakeUpstream.write(out, STREAM);
           awaitLatch(never);
         });
-    HttpResponse<java.io.InputStream> response =
+    HttpResponse<InputStream> response =
         fixture.http.send(
             fixture.request("/v1/messages", GatewayFixture.streamed("hi")),
             HttpResponse.BodyHandlers.ofInputStream());

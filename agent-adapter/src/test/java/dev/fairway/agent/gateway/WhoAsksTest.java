@@ -112,15 +112,17 @@ class WhoAsksTest {
   }
 
   @Test
-  void shouldFallBackToTheCallersTokenAndThenToTheConnection() {
+  void shouldFallBackToTheCallersTokenThenToTheAddressAndLastToTheConnection() {
     // when
     Asker byToken = ask(TEAM, body("hi"));
-    Asker byConnection = ask(anybody(), body("hi"));
+    Asker byAddress = ask(anybody(), body("hi"));
+    Asker byConnection = ask(anybody(), "{\"model\":\"m\",\"input\":[[1,2]]}");
 
     // then
     assertThat(byToken.member()).startsWith("team:caller:");
     assertThat(byToken.task()).isNull();
-    assertThat(byConnection.member()).startsWith("conn-");
+    assertThat(byAddress.member()).startsWith("host-127.0.0.1:").doesNotContain("4711");
+    assertThat(byConnection.member()).isEqualTo("host-127.0.0.1:4711");
   }
 
   @Test
@@ -194,8 +196,8 @@ class WhoAsksTest {
       fields.add(headers[i], headers[i + 1]);
     }
     try {
-      return Identification.of(
-          caller, fields, CallBody.parse(body.getBytes(StandardCharsets.UTF_8)), "/127.0.0.1:4711");
+      CallBody read = CallBody.parse(body.getBytes(StandardCharsets.UTF_8));
+      return Identification.of(caller, fields, read, read.conversationHash(), "127.0.0.1", 4711);
     } catch (UnreadableBodyException e) {
       throw new AssertionError(e);
     }
