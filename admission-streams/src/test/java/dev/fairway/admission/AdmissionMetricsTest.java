@@ -17,7 +17,7 @@ import dev.fairway.admission.engine.lease.Forecast;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.mapping.RandomValues;
-import dev.fairway.admission.topology.DeadLetterReason;
+import dev.fairway.schemas.DeadLetterReason;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine;
 
 import dev.fairway.admission.engine.Command.DefineQuota;
+import dev.fairway.admission.engine.Command.RefuseRequest;
 import dev.fairway.admission.engine.Command.RemoveQuota;
 import dev.fairway.admission.engine.Command.RequestLease;
 import dev.fairway.admission.engine.Command.SettleLease;
@@ -100,10 +101,12 @@ public final class AdmissionEngine {
     } else if (command instanceof RemoveQuota c) {
       checkKey(key, c.quotaId());
     } else if (command instanceof RequestLease c) {
-      if (!RequestRules.canBeAnswered(c.request())) {
-        throw new InvalidCommandException(RequestRules.unanswerable(c.request()));
+      checkAgent(c.request().agentId());
+      if (Grammar.isQuotaId(c.request().quotaId())) {
+        checkKey(key, c.request().quotaId());
       }
-      checkKey(key, c.request().quotaId());
+    } else if (command instanceof RefuseRequest c) {
+      checkAgent(c.request().agentId());
     } else if (command instanceof SettleLease c) {
       checkSettlement(key, c.settlement());
     } else if (command instanceof UpdateTask c) {
@@ -134,16 +137,20 @@ public final class AdmissionEngine {
   }
 
   private static void checkSettlement(String key, Settlement settlement) {
-    if (!Grammar.isId(settlement.agentId())) {
-      throw new InvalidCommandException(
-          Grammar.expectedId("an agent_id", 100, settlement.agentId()));
-    }
+    checkAgent(settlement.agentId());
     if (settlement.requestId() != null && !Grammar.isRequestId(settlement.requestId())) {
       throw new InvalidCommandException(
           Grammar.expectedId("a request_id", 64, settlement.requestId()));
     }
     checkKey(key, settlement.quotaId());
     SettlementHandler.check(settlement);
+  }
+
+  /** Without a sound agent id there is nobody to tell. */
+  private static void checkAgent(String agentId) {
+    if (!Grammar.isId(agentId)) {
+      throw new InvalidCommandException(Grammar.expectedId("an agent_id", 100, agentId));
+    }
   }
 
   private static void checkKey(String key, String quotaId) {
@@ -166,6 +173,8 @@ public final class AdmissionEngine {
       } else {
         handler.handle();
       }
+    } else if (command instanceof RefuseRequest c) {
+      new RequestHandler(tx, c.request(), tx.nowMs()).invalid(c.detail());
     } else if (command instanceof SettleLease c) {
       new SettlementHandler(tx, c.settlement(), c.appendedAtMs()).handle();
     } else if (command instanceof DefineQuota c) {

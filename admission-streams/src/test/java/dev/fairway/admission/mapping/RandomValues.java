@@ -63,6 +63,7 @@ public final class RandomValues {
             () -> new Command.DefineQuota(definition(), hex(32)),
             () -> new Command.RemoveQuota(quotaId()),
             () -> new Command.RequestLease(request(), number()),
+            () -> new Command.RefuseRequest(request(), text()),
             () -> new Command.SettleLease(settlement(), number()),
             () -> new Command.UpdateTask(taskUpdate()),
             Command.Tick::new)

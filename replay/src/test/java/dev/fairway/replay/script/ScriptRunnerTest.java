@@ -245,7 +245,98 @@ class ScriptRunnerTest {
 
     // then
     assertThat(ignored.get("request").asText()).isEqualTo("rX");
+    assertThat(ignored.get("lease").isNull()).isTrue();
     assertThat(ignored.get("reason").asText()).isEqualTo("UNKNOWN_LEASE");
+  }
+
+  @Test
+  void shouldShowTheUnknownLeaseThatAScriptNames() {
+    // given
+    Script script =
+        new Script()
+            .line(SMALL)
+            .line("{'at_ms':0,'settle':{'lease':'none','quota':'q','outcome':'SUCCEEDED'}}");
+
+    // when
+    JsonNode ignored = events(script.run(), "SettlementIgnored").get(0);
+
+    // then
+    assertThat(ignored.get("lease").asText()).isEqualTo("none");
+    assertThat(ignored.get("request").isNull()).isTrue();
+  }
+
+  @Test
+  void shouldCancelForTheAgentThatALaterLineNames() {
+    // given: two agents use the same id; the first later line counts
+    Script script =
+        new Script()
+            .line(SMALL)
+            .line("{'at_ms':0,'settle':{'request':'r','quota':'q','outcome':'CANCELLED'}}")
+            .line("{'at_ms':1,'request':{'id':'r','quota':'other','agent':'x','input_tokens':1}}")
+            .line("{'at_ms':1,'request':{'id':'r','quota':'q','agent':'a','input_tokens':10}}")
+            .line("{'at_ms':2,'request':{'id':'r','quota':'q','agent':'b','input_tokens':20}}")
+            .line("{'at_ms':3,'settle':{'request':'r','quota':'q','outcome':'NOT_SENT'}}");
+
+    // when
+    List<JsonNode> printed = script.run();
+
+    // then
+    assertThat(events(printed, "LeaseCancelled").get(0).get("at_ms").longValue()).isZero();
+    assertThat(events(printed, "RequestIgnored").get(0).get("at_ms").longValue()).isEqualTo(1);
+    assertThat(events(printed, "LeaseSettled").get(0).at("/adjusted/tokens").longValue())
+        .isEqualTo(20);
+  }
+
+  @Test
+  void shouldChargeACallWithoutALeaseToTheAgentOfALaterLine() {
+    // given
+    Script script =
+        new Script()
+            .line(SMALL)
+            .line(
+                "{'at_ms':0,'settle':{'request':'r','quota':'q','outcome':'UNLEASED','input_tokens':7}}")
+            .line("{'at_ms':1,'request':{'id':'r','quota':'q','agent':'a','input_tokens':10}}");
+
+    // when
+    List<JsonNode> printed = script.run();
+
+    // then: the request of the call that was charged already is no second charge
+    assertThat(events(printed, "UnleasedCharged")).hasSize(1);
+    assertThat(events(printed, "LeaseGranted")).isEmpty();
+  }
+
+  @Test
+  void shouldCancelForTheAgentOfARequestThatWasRefused() {
+    // given
+    Script script =
+        new Script()
+            .line(SMALL)
+            .line("{'at_ms':0,'request':{'id':'r','quota':'q','agent':'a','input_tokens':9999}}")
+            .line("{'at_ms':1,'settle':{'request':'r','quota':'q','outcome':'CANCELLED'}}");
+
+    // when
+    List<JsonNode> printed = script.run();
+
+    // then: it is over already
+    assertThat(events(printed, "LeaseRejected")).hasSize(1);
+    assertThat(events(printed, "DuplicateIgnored")).hasSize(1);
+    assertThat(events(printed, "LeaseCancelled")).isEmpty();
+  }
+
+  @Test
+  void shouldRefuseALineAtItsTurnAlsoWhereItWasReadBefore() {
+    // given
+    Script script =
+        new Script()
+            .line(SMALL)
+            .line("{'at_ms':0,'settle':{'request':'other','quota':'q','outcome':'CANCELLED'}}")
+            .line("{'at_ms':1,'request':{'id':'r','quota':'q','agent':'a/b'}}")
+            .line("{'at_ms':2,'nonsense':1}");
+
+    // then: the line that comes first is the one that is named
+    assertThatThrownBy(script::run)
+        .isInstanceOf(ScriptException.class)
+        .hasMessageContaining("line 3: Expected an agent_id");
   }
 
   @Test
@@ -279,7 +370,7 @@ class ScriptRunnerTest {
     // given
     Script zeroLimit =
         new Script().line("{'at_ms':0,'quota':{'id':'q','limits':{'requests_per_minute':0}}}");
-    Script badId = new Script().line(SMALL).line("{'at_ms':0,'request':{'id':'a/b','quota':'q'}}");
+    Script badId = new Script().line(SMALL).line("{'at_ms':0,'request':{'id':'r','quota':'q','agent':'a/b'}}");
 
     // then
     assertThatThrownBy(zeroLimit::run)
@@ -287,7 +378,7 @@ class ScriptRunnerTest {
         .hasMessageContaining("line 1: limits.requests_per_minute: expected 1 to");
     assertThatThrownBy(badId::run)
         .isInstanceOf(ScriptException.class)
-        .hasMessageContaining("line 2: Expected a request_id");
+        .hasMessageContaining("line 2: Expected an agent_id");
   }
 
   @Test
