@@ -152,7 +152,7 @@ public final class RandomValues {
             () -> new Row.WaiterRow(waiter()),
             () -> new Row.FlowRow(quotaId(), id(), number()),
             () -> new Row.TaskRow(id(), random.nextInt(), number()),
-            () -> new Row.RoleRow(quotaId(), id(), stats(), number(), list(this::number)),
+            () -> new Row.LearnedRow(quotaId(), id(), stats(), number(), list(this::number)),
             () -> new Row.OutputsRow(quotaId(), id(), random.nextInt(), list(this::number)),
             () -> new Row.AgentRow(quotaId(), id(), trend(), number()),
             () -> new Row.AlertRow(quotaId(), oneOf(AlertKind.values()), text(), number()),
@@ -327,8 +327,6 @@ public final class RandomValues {
     return new RoleStats(
         number(),
         random.nextDouble(),
-        random.nextDouble(),
-        number(),
         random.nextDouble(),
         number(),
         random.nextDouble(),
