@@ -1,6 +1,7 @@
 package dev.fairway.replay.invariants;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Handled;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.bucket.Amounts;
@@ -112,6 +113,16 @@ final class Tamper {
         e.usedInput(),
         e.usedOutput(),
         e.shift());
+  }
+
+  static BucketsResynced resynced(
+      BucketsResynced e, long sentAtMs, UnaryOperator<Event.Resync> change) {
+    return new BucketsResynced(
+        e.quotaId(),
+        e.leaseId(),
+        sentAtMs,
+        e.answeredAtMs(),
+        e.dimensions().stream().map(change).toList());
   }
 
   static Event.LeaseEnqueued enqueued(Event.LeaseEnqueued e, long startTag) {

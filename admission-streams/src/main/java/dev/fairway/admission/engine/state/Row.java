@@ -37,7 +37,7 @@ public sealed interface Row {
     LEASE,
     WAITER,
     OUTPUTS,
-    ROLE,
+    LEARNED,
     AGENT,
     ALERT
   }
@@ -215,12 +215,12 @@ public sealed interface Row {
    * @param outputs outputs seen so far
    * @param recentOutputs those since the last full chunk, oldest first
    */
-  record RoleRow(
+  record LearnedRow(
       String quotaId, String role, RoleStats stats, long outputs, List<Long> recentOutputs)
       implements Row {
     @Override
     public RowId id() {
-      return new RowId(Kind.ROLE, quotaId, role);
+      return new RowId(Kind.LEARNED, quotaId, role);
     }
   }
 
