@@ -58,7 +58,8 @@ final class AnthropicProfile extends BaseProfile {
   @Override
   Reset ownWait(Evidence e, AnswerClass kind) {
     if (isSpendLimit(e.error())) {
-      return e.now() == null ? null : Reset.at(nextMonth(e.now()), e.now());
+      Instant next = e.now() == null ? null : nextMonth(e.now());
+      return next == null ? null : Reset.at(next, e.now());
     }
     return kind == AnswerClass.QUOTA_EXHAUSTED ? unifiedReset(e) : null;
   }
@@ -87,6 +88,9 @@ final class AnthropicProfile extends BaseProfile {
     return latest != null && latest.isAhead() ? latest : null;
   }
 
+  private static final Instant FIRST_MONTH = Instant.EPOCH;
+  private static final Instant LAST_MONTH = Instant.parse("9999-11-30T00:00:00Z");
+
   private static boolean isRejected(Evidence e, String window) {
     return "rejected".equals(e.headers().get(UNIFIED + window + "status"));
   }
@@ -103,7 +107,11 @@ final class AnthropicProfile extends BaseProfile {
             dimension, Limit.MINUTE, limit, remaining, Reset.rfc3339(reset, now));
   }
 
+  /** Null where the calendar has no such month: clocks that tell that are out of order. */
   private static Instant nextMonth(Instant now) {
+    if (now.isBefore(FIRST_MONTH) || now.isAfter(LAST_MONTH)) {
+      return null;
+    }
     return LocalDate.ofInstant(now, ZoneOffset.UTC)
         .withDayOfMonth(1)
         .plusMonths(1)
