@@ -107,6 +107,8 @@ class RequestStoryTest {
             90_010L,
             null,
             null,
+            null,
+            1,
             null));
 
     assertThat(story.outcome()).isEqualTo("rejected");
