@@ -31,10 +31,53 @@ class ArchitectureTest {
           .resideInAnyPackage(
               "java..",
               "dev.fairway.agent",
+              "dev.fairway.agent.provider",
               "dev.fairway.schemas..",
               "org.apache.avro.specific",
               "org.apache.kafka.clients..",
               "org.apache.kafka.common..",
+              "org.slf4j");
+
+  /** Parsers can be used, and trusted, without anything around them. */
+  @ArchTest
+  static final ArchRule providerProfilesDependOnTheJdkAndAJsonParserAlone =
+      classes()
+          .that()
+          .resideInAPackage("dev.fairway.agent.provider..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..",
+              "com.fasterxml.jackson.core..",
+              "com.fasterxml.jackson.databind..",
+              "dev.fairway.agent.provider..");
+
+  /** The gateway's libraries are optional in the module: nobody else may come to need them. */
+  @ArchTest
+  static final ArchRule onlyTheGatewayKnowsHttpServersAndTokenizers =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("dev.fairway.agent.gateway..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "org.eclipse.jetty..", "com.knuddels..", "dev.fairway.agent.gateway..");
+
+  /** It asks for leases as any agent does. */
+  @ArchTest
+  static final ArchRule gatewayDependsOnTheClientAndNothingBehindIt =
+      classes()
+          .that()
+          .resideInAPackage("dev.fairway.agent.gateway..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..",
+              "dev.fairway.agent..",
+              "dev.fairway.schemas",
+              "com.fasterxml.jackson..",
+              "com.knuddels.jtokkit..",
+              "org.eclipse.jetty..",
               "org.slf4j");
 
   /** Avro's builders and records are the mapping's business; the rest speaks the client's types. */
@@ -57,7 +100,6 @@ class ArchitectureTest {
         "kafka.server.KafkaConfig",
         "org.apache.kafka.server.config.ServerConfigs",
         "org.apache.kafka.controller.QuorumController",
-        "org.eclipse.jetty.server.Server",
         "io.javalin.Javalin",
         "dev.fairway.admission.engine.AdmissionEngine",
         "dev.fairway.dispatcher.Dispatcher",
@@ -82,7 +124,7 @@ class ArchitectureTest {
                 entry
                     .substring(entry.lastIndexOf('/') + 1)
                     .matches(
-                        "(kafka-streams|kafka_2|kafka-server|kafka-metadata|kafka-raft|jetty-"
+                        "(kafka-streams|kafka_2|kafka-server|kafka-metadata|kafka-raft"
                             + "|rocksdb|scala-|netty-|micrometer-).*"));
   }
 }

@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine;
 
 import dev.fairway.admission.engine.Command.DefineQuota;
+import dev.fairway.admission.engine.Command.RefuseRequest;
 import dev.fairway.admission.engine.Command.RemoveQuota;
 import dev.fairway.admission.engine.Command.RequestLease;
 import dev.fairway.admission.engine.Command.SettleLease;
@@ -8,8 +9,6 @@ import dev.fairway.admission.engine.Command.UpdateTask;
 import dev.fairway.admission.engine.Event.QuotaDefined;
 import dev.fairway.admission.engine.Event.QuotaReleased;
 import dev.fairway.admission.engine.Event.QuotaRemoved;
-import dev.fairway.admission.engine.bucket.Amounts;
-import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.RequestHandler;
 import dev.fairway.admission.engine.lease.SettlementHandler;
 import dev.fairway.admission.engine.queue.Drain;
@@ -102,10 +101,12 @@ public final class AdmissionEngine {
     } else if (command instanceof RemoveQuota c) {
       checkKey(key, c.quotaId());
     } else if (command instanceof RequestLease c) {
-      if (!RequestRules.canBeAnswered(c.request())) {
-        throw new InvalidCommandException(RequestRules.unanswerable(c.request()));
+      checkAgent(c.request().agentId());
+      if (Grammar.isQuotaId(c.request().quotaId())) {
+        checkKey(key, c.request().quotaId());
       }
-      checkKey(key, c.request().quotaId());
+    } else if (command instanceof RefuseRequest c) {
+      checkAgent(c.request().agentId());
     } else if (command instanceof SettleLease c) {
       checkSettlement(key, c.settlement());
     } else if (command instanceof UpdateTask c) {
@@ -136,16 +137,20 @@ public final class AdmissionEngine {
   }
 
   private static void checkSettlement(String key, Settlement settlement) {
-    if (!Grammar.isId(settlement.agentId())) {
-      throw new InvalidCommandException(
-          Grammar.expectedId("an agent_id", 100, settlement.agentId()));
-    }
+    checkAgent(settlement.agentId());
     if (settlement.requestId() != null && !Grammar.isRequestId(settlement.requestId())) {
       throw new InvalidCommandException(
           Grammar.expectedId("a request_id", 64, settlement.requestId()));
     }
     checkKey(key, settlement.quotaId());
     SettlementHandler.check(settlement);
+  }
+
+  /** Without a sound agent id there is nobody to tell. */
+  private static void checkAgent(String agentId) {
+    if (!Grammar.isId(agentId)) {
+      throw new InvalidCommandException(Grammar.expectedId("an agent_id", 100, agentId));
+    }
   }
 
   private static void checkKey(String key, String quotaId) {
@@ -168,6 +173,8 @@ public final class AdmissionEngine {
       } else {
         handler.handle();
       }
+    } else if (command instanceof RefuseRequest c) {
+      new RequestHandler(tx, c.request(), tx.nowMs()).invalid(c.detail());
     } else if (command instanceof SettleLease c) {
       new SettlementHandler(tx, c.settlement(), c.appendedAtMs()).handle();
     } else if (command instanceof DefineQuota c) {
@@ -273,32 +280,7 @@ public final class AdmissionEngine {
   /** What holds for a quota at that time, refill up to then included; null if it is unknown. */
   public QuotaSnapshot show(String quotaId, long nowMs) {
     QuotaState quota = quota(quotaId);
-    if (quota == null) {
-      return null;
-    }
-    Amounts levels = Amounts.NONE;
-    Amounts caps = Amounts.NONE;
-    for (Dimension d : Dimension.values()) {
-      if (quota.limits(d)) {
-        levels = levels.with(d, quota.usable(d, nowMs));
-        caps = caps.with(d, quota.cap(d));
-      }
-    }
-    Event.HoldReason hold = quota.holdReason(nowMs);
-    return new QuotaSnapshot(
-        quota.definition(),
-        nowMs,
-        levels,
-        caps,
-        quota.marginBp(),
-        quota.marginMode().name(),
-        quota.openLeases(),
-        quota.order().size(),
-        quota.virtualTime(),
-        quota.reserved(),
-        hold == null ? null : quota.holdUntilMs(),
-        hold,
-        quota.oldestEnqueuedAtMs());
+    return quota == null ? null : QuotaSnapshot.of(quota, nowMs);
   }
 
   /** Quota ids of a key, sorted. */

@@ -28,6 +28,15 @@ public sealed interface Command {
   record RequestLease(LeaseRequest request, long appendedAtMs) implements Command {}
 
   /**
+   * A lease was requested in a record that cannot be taken as it came: its agent is told so, and
+   * nothing else happens.
+   *
+   * @param request what the agent wrote; only its agent id has to be sound
+   * @param detail what was expected of the record, and what was found
+   */
+  record RefuseRequest(LeaseRequest request, String detail) implements Command {}
+
+  /**
    * A call is settled, renewed or cancelled.
    *
    * @param settlement what the agent wrote

@@ -35,7 +35,6 @@ public final class DefinitionRules {
     rules.checkQueue();
     rules.checkNames();
     rules.checkAlso();
-    rules.violations.addAll(QuotaPolicy.unavailable(definition));
     return List.copyOf(rules.violations);
   }
 

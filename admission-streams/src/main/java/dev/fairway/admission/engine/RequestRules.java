@@ -12,32 +12,20 @@ final class RequestRules {
 
   private RequestRules() {}
 
-  /** Whether an agent can be told: without sound ids there is nobody to tell. */
-  static boolean canBeAnswered(LeaseRequest r) {
-    return Grammar.isId(r.agentId())
-        && Grammar.isRequestId(r.requestId())
-        && Grammar.isQuotaId(r.quotaId());
-  }
-
-  /** What is wrong with the ids that an answer needs. */
-  static String unanswerable(LeaseRequest r) {
-    if (!Grammar.isId(r.agentId())) {
-      return Grammar.expectedId("an agent_id", 100, r.agentId());
-    }
-    if (!Grammar.isRequestId(r.requestId())) {
-      return Grammar.expectedId("a request_id", 64, r.requestId());
-    }
-    return "Expected a quota id 'key' or 'key/name' from A-Z a-z 0-9 . _ -, but found "
-        + Grammar.quoted(r.quotaId());
-  }
-
-  /** What is wrong with the rest, or null. */
+  /** What is wrong with a request whose agent can be told, or null. */
   static String violation(LeaseRequest r, long appendedAtMs) {
     String wrong = wrongId(r);
     return wrong != null ? wrong : wrongNumber(r, appendedAtMs);
   }
 
   private static String wrongId(LeaseRequest r) {
+    if (!Grammar.isRequestId(r.requestId())) {
+      return Grammar.expectedId("a request_id", 64, r.requestId());
+    }
+    if (!Grammar.isQuotaId(r.quotaId())) {
+      return "Expected a quota id 'key' or 'key/name' from A-Z a-z 0-9 . _ -, but found "
+          + Grammar.quoted(r.quotaId());
+    }
     if (r.taskId() != null && !Grammar.isId(r.taskId())) {
       return Grammar.expectedId("a task_id", 100, r.taskId());
     }

@@ -85,8 +85,7 @@ final class TaskHandler {
   private static boolean reweight(Transaction tx, Waiter waiter) {
     QuotaState quota = tx.state().quota(waiter.request().quotaId());
     int weight =
-        Weights.milli(
-            tx.state(), quota.policy(), waiter.request(), waiter.standing(), waiter.attempt());
+        Weights.milli(tx.state(), quota, waiter.request(), waiter.standing(), waiter.attempt());
     if (!quota.policy().order().ranked() || weight == waiter.weightMilli()) {
       return false;
     }

@@ -3,8 +3,10 @@ package dev.fairway.admission.engine;
 import dev.fairway.admission.engine.Event.EtaRevised;
 import dev.fairway.admission.engine.Event.LeaseExpired;
 import dev.fairway.admission.engine.Event.WaiterReweighted;
+import dev.fairway.admission.engine.alert.Alerts;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.margin.Aimd;
+import dev.fairway.admission.engine.margin.ModeChange;
 import dev.fairway.admission.engine.queue.CacheBump;
 import dev.fairway.admission.engine.queue.Departures;
 import dev.fairway.admission.engine.queue.Drain;
@@ -35,9 +37,11 @@ final class TickHandler {
   static void handle(Transaction tx) {
     for (QuotaState quota : List.copyOf(tx.state().quotas())) {
       expireLeases(tx, quota);
+      ModeChange.due(tx, quota);
       Aimd.restoreDue(tx, quota);
       Drain.run(tx, quota);
       departures(tx, quota);
+      Alerts.review(tx, quota);
       if (reviewDueMs(quota, tx.previousNowMs()) <= tx.nowMs()) {
         reviewEtas(tx, quota);
       }
@@ -47,6 +51,8 @@ final class TickHandler {
   /** When the next tick of a quota is due, seen from the time of the last command. */
   static long dueMs(KeyState key, QuotaState quota, long nowMs) {
     long due = Math.min(quota.nextExpiryMs(), quota.restoreDueMs());
+    due = Math.min(due, Math.min(quota.zFallDueMs(), ModeChange.dueMs(quota)));
+    due = Math.min(due, Alerts.dueMs(quota));
     if (quota.order().size() > 0) {
       due = Math.min(due, quota.removed() ? nowMs : quota.nextWaiterDeadlineMs());
       due = Math.min(due, Drain.dueMs(key, quota, nowMs));
@@ -118,7 +124,7 @@ final class TickHandler {
         waiter.request().agentId(),
         position,
         etaMs,
-        null,
+        Eta.p90Ms(quota, waiter, etaMs),
         waiter.request().correlation());
   }
 }

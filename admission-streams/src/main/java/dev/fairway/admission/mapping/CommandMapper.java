@@ -6,6 +6,7 @@ import dev.fairway.admission.engine.TaskUpdate;
 import dev.fairway.schemas.DefineQuota;
 import dev.fairway.schemas.Estimate;
 import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.RefuseRequest;
 import dev.fairway.schemas.RemoveQuota;
 import dev.fairway.schemas.RequestLease;
 import dev.fairway.schemas.SettleLease;
@@ -40,6 +41,12 @@ public final class CommandMapper {
     return new Command.RequestLease(request(request), appendedAtMs);
   }
 
+  /** The command that tells a request's agent what was wrong with its record. */
+  public static Command.RefuseRequest refusal(
+      dev.fairway.schemas.LeaseRequest request, String detail) {
+    return new Command.RefuseRequest(request(request), detail);
+  }
+
   /**
    * The command of a settlement.
    *
@@ -59,6 +66,9 @@ public final class CommandMapper {
   public static Object toJournal(Command command) {
     if (command instanceof Command.RequestLease c) {
       return new RequestLease(request(c.request()), c.appendedAtMs());
+    }
+    if (command instanceof Command.RefuseRequest c) {
+      return new RefuseRequest(request(c.request()), c.detail());
     }
     if (command instanceof Command.SettleLease c) {
       return new SettleLease(SettlementMapper.toAvro(c.settlement()), c.appendedAtMs());
@@ -87,6 +97,9 @@ public final class CommandMapper {
   public static Command fromJournal(Object command) {
     if (command instanceof RequestLease c) {
       return toCommand(c.getRequest(), c.getAppendedAtMs());
+    }
+    if (command instanceof RefuseRequest c) {
+      return new Command.RefuseRequest(request(c.getRequest()), c.getDetail());
     }
     if (command instanceof SettleLease c) {
       return toCommand(c.getSettlement(), c.getAppendedAtMs());

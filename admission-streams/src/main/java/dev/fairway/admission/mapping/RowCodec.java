@@ -49,8 +49,11 @@ public final class RowCodec {
     KIND_CODES.put(Row.Kind.WAITER, (byte) 8);
     KIND_CODES.put(Row.Kind.TENANT, (byte) 9);
     KIND_CODES.put(Row.Kind.RESERVE, (byte) 10);
-    KIND_CODES.put(Row.Kind.ROLE, (byte) 11);
-    KIND_CODES.put(Row.Kind.RETRIES, (byte) 12);
+    KIND_CODES.put(Row.Kind.RETRIES, (byte) 11);
+    KIND_CODES.put(Row.Kind.OUTPUTS, (byte) 20);
+    KIND_CODES.put(Row.Kind.ROLE, (byte) 21);
+    KIND_CODES.put(Row.Kind.AGENT, (byte) 22);
+    KIND_CODES.put(Row.Kind.ALERT, (byte) 23);
   }
 
   private final DatumWriter<StateRow> writer = ProtocolData.writer(StateRow.class);

@@ -2,7 +2,10 @@ package dev.fairway.admission.mapping;
 
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.LeaseRequest;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Forecast;
+import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Waiter;
@@ -14,11 +17,11 @@ import dev.fairway.schemas.HoldReason;
 import dev.fairway.schemas.KeyRow;
 import dev.fairway.schemas.LeaseRow;
 import dev.fairway.schemas.LeaseStatus;
+import dev.fairway.schemas.MarginMode;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RememberedRow;
 import dev.fairway.schemas.ReserveRow;
 import dev.fairway.schemas.RetriesRow;
-import dev.fairway.schemas.RoleRow;
 import dev.fairway.schemas.StateRow;
 import dev.fairway.schemas.TaskRow;
 import dev.fairway.schemas.TenantRow;
@@ -71,10 +74,6 @@ public final class RowMapper {
     if (row instanceof ReserveRow r) {
       return OrderMapper.reserve(r);
     }
-    if (row instanceof RoleRow r) {
-      return new Row.RoleRow(
-          r.getRole(), r.getMeanInput(), r.getCallsPerTask(), r.getTouchedAtMs());
-    }
     if (row instanceof RetriesRow r) {
       return new Row.RetriesRow(r.getAgentId(), List.copyOf(r.getAtMs()));
     }
@@ -89,7 +88,7 @@ public final class RowMapper {
     if (row instanceof DefinitionRow r) {
       return new Row.DefinitionRow(QuotaMapper.toEngine(r.getDefinition()));
     }
-    throw new IllegalArgumentException("Expected a state row but found " + row);
+    return LearnedRowMapper.toEngine(row);
   }
 
   private static Object row(Row row) {
@@ -136,9 +135,6 @@ public final class RowMapper {
     if (row instanceof Row.ReserveRow r) {
       return OrderMapper.reserve(r);
     }
-    if (row instanceof Row.RoleRow r) {
-      return new RoleRow(r.role(), r.meanInput(), r.callsPerTask(), r.touchedAtMs());
-    }
     if (row instanceof Row.RetriesRow r) {
       return new RetriesRow(r.agentId(), r.atMs());
     }
@@ -149,7 +145,7 @@ public final class RowMapper {
     if (row instanceof Row.DefinitionRow r) {
       return new DefinitionRow(QuotaMapper.toAvro(r.definition()));
     }
-    throw new IllegalArgumentException("Expected a row but found " + row);
+    return LearnedRowMapper.toAvro(row);
   }
 
   static Waiter waiter(WaiterRow from) {
@@ -169,6 +165,8 @@ public final class RowMapper {
         from.getFinishTag(),
         from.getToldAtMs(),
         from.getToldEtaMs(),
+        from.getFirstEtaMs(),
+        new Forecast(from.getForecastInput(), from.getForecastOutput()),
         OrderMapper.standing(from.getStanding(), request));
   }
 
@@ -188,6 +186,9 @@ public final class RowMapper {
         from.finishTag(),
         from.toldAtMs(),
         from.toldEtaMs(),
+        from.firstEtaMs(),
+        from.forecast().inputTokens(),
+        from.forecast().outputTokens(),
         OrderMapper.standing(from.standing()));
   }
 
@@ -213,6 +214,9 @@ public final class RowMapper {
         from.getSentAtMs(),
         from.getSendKnown(),
         from.getSendGuardMs(),
+        new Forecast(from.getForecastInput(), from.getForecastOutput()),
+        from.getErrorMilli(),
+        from.getSignalled(),
         OrderMapper.standing(from.getStanding(), request),
         OrderMapper.taken(from.getTaken()));
   }
@@ -238,6 +242,10 @@ public final class RowMapper {
         from.sentAtMs(),
         from.sendKnown(),
         from.sendGuardMs(),
+        from.forecast().inputTokens(),
+        from.forecast().outputTokens(),
+        from.errorMilli(),
+        from.signalled(),
         OrderMapper.standing(from.standing()),
         OrderMapper.taken(from.taken()));
   }
@@ -259,6 +267,9 @@ public final class RowMapper {
         from.getSendDelayMeanUs(),
         from.getSendDelayMaxMs(),
         from.getLastSignalSentAtMs(),
+        from.getZMilli(),
+        from.getZFallsFromMs(),
+        from.getFloorSinceMs(),
         OrderMapper.order(from.getOrder()));
   }
 
@@ -279,6 +290,9 @@ public final class RowMapper {
         from.sendDelayMeanUs(),
         from.sendDelayMaxMs(),
         from.lastSignalSentAtMs(),
+        from.zMilli(),
+        from.zFallsFromMs(),
+        from.floorSinceMs(),
         OrderMapper.order(from.order()));
   }
 
@@ -290,7 +304,12 @@ public final class RowMapper {
         from.getRemainder(),
         from.getLearnedLimit(),
         from.getAbsorbedBeforeMs(),
-        from.getClipped());
+        from.getClipped(),
+        Values.symbol(from.getMode(), MarginModeName.class),
+        from.getAnsweredAtMs(),
+        from.getResetAtMs(),
+        new OutsideRate(
+            from.getOutsideMilli(), from.getOutsideSampledAtMs(), from.getOutsidePending()));
   }
 
   static BucketRow bucket(Row.BucketRow from) {
@@ -300,7 +319,13 @@ public final class RowMapper {
         from.remainder(),
         from.learnedLimit(),
         from.absorbedBeforeMs(),
-        from.clipped());
+        from.clipped(),
+        Values.symbol(from.mode(), MarginMode.class),
+        from.answeredAtMs(),
+        from.resetAtMs(),
+        from.outside().perMinuteMilli(),
+        from.outside().sampledAtMs(),
+        from.outside().pending());
   }
 
   private static Row.RememberedRow remembered(RememberedRow from) {

@@ -9,6 +9,8 @@ import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.mapping.Cause;
 import dev.fairway.admission.mapping.JournalMapper;
 import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.DeadLetterFormat;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.serde.AvroSerializer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -55,7 +57,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
   private final AdmissionTopology.Parts parts;
   private final Handling handling;
   private final InputReader reader;
-  private final DeadLetters deadLetters;
+  private final DeadLetterFormat deadLetters;
   private final ForeignKeys foreignKeys;
   private final AvroSerializer<AdmissionEvent> journal;
 
@@ -81,7 +83,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
     this.reader =
         new InputReader(
             settings.topics(), parts.registry(), settings.recordBytesMax(), parts.salts());
-    this.deadLetters = new DeadLetters(settings.deadLetterBytesMax());
+    this.deadLetters = new DeadLetterFormat(settings.deadLetterBytesMax());
     this.foreignKeys = new ForeignKeys(settings.partitions());
     this.journal = new AvroSerializer<>(parts.registry());
   }
@@ -176,6 +178,13 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
       submit(accepted, source, nowMs);
     } else if (input instanceof InputReader.Refused refused) {
       deadLetter(source, refused.reason(), refused.detail(), nowMs);
+    } else if (input instanceof InputReader.Keyless keyless) {
+      deadLetter(source, DeadLetterReason.KEY_MISMATCH, keyless.detail(), nowMs);
+      // Set aside here, as it was read; the owner of the quota's key only tells the agent.
+      Record<byte[], byte[]> forwarded =
+          foreignKeys.forwarded(source, keyless.ownerKey(), keyless.detail());
+      context.forward(forwarded, AdmissionTopology.FORWARD);
+      parts.observer().forwarded(source.topic());
     }
   }
 
@@ -190,8 +199,8 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
       Handled handled =
           handle(accepted.key(), accepted.command(), cause, nowMs, source.coordinates());
       String invalid = rejectedAsInvalid(handled);
-      if (invalid != null) {
-        deadLetter(source, DeadLetterReason.INVALID, invalid, nowMs);
+      if (invalid != null && !foreignKeys.isAnswerOnly(source)) {
+        deadLetter(source, reasonOf(accepted.command()), invalid, nowMs);
       }
     } catch (InvalidCommandException e) {
       deadLetter(source, DeadLetterReason.INVALID, e.getMessage(), nowMs);
@@ -268,7 +277,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
           source,
           DeadLetterReason.FOREIGN_KEY,
           "Expected partition "
-              + foreignKeys.ownerOf(source)
+              + foreignKeys.ownerOf(source.key())
               + " for this record key, with "
               + settings.partitions()
               + " partitions, but found it in "
@@ -318,7 +327,21 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
       lastWarningMs = atMs;
       LOG.warn("Dead letter {} from {}: {}", reason, source.coordinates(), detail);
     }
-    context.forward(deadLetters.of(source, reason, detail, atMs), AdmissionTopology.DEAD_LETTERS);
+    DeadLetterFormat.Letter letter =
+        deadLetters.of(
+            new DeadLetterFormat.Source(
+                source.topic(),
+                source.partition(),
+                source.offset(),
+                source.key(),
+                source.value(),
+                source.headers()),
+            reason,
+            detail,
+            atMs);
+    context.forward(
+        new Record<>(letter.key(), letter.value(), Math.max(0, atMs), letter.headers()),
+        AdmissionTopology.DEAD_LETTERS);
     parts.observer().deadLettered(reason);
   }
 
@@ -339,6 +362,12 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
 
   private static String tickOf(String key) {
     return "the tick of " + key;
+  }
+
+  private static DeadLetterReason reasonOf(Command refused) {
+    return refused instanceof Command.RefuseRequest
+        ? DeadLetterReason.KEY_MISMATCH
+        : DeadLetterReason.INVALID;
   }
 
   private static boolean hasDecision(Handled handled) {

@@ -2,6 +2,7 @@ package dev.fairway.admission.topology;
 
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.mapping.CommandMapper;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Quota;
@@ -12,7 +13,6 @@ import dev.fairway.schemas.serde.AvroDeserializer;
 import dev.fairway.schemas.serde.SchemaRegistry;
 import dev.fairway.schemas.serde.UndecodableRecordException;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Supplier;
 import org.apache.kafka.common.header.Header;
@@ -46,6 +46,11 @@ final class InputReader {
   /** A command for the engine. */
   record Accepted(String key, Command command) implements Input {}
 
+  /**
+   * A request without a record key: whoever owns its quota's key can tell its agent what is wrong.
+   */
+  record Keyless(String ownerKey, String detail) implements Input {}
+
   /** Not for the engine. */
   record Refused(DeadLetterReason reason, String detail) implements Input {}
 
@@ -58,7 +63,7 @@ final class InputReader {
     } catch (UndecodableRecordException e) {
       return e.isRetriable()
           ? new Postponed(e.getMessage())
-          : new Refused(DeadLetterReason.of(e.reason()), e.getMessage());
+          : new Refused(e.deadLetterReason(), e.getMessage());
     }
   }
 
@@ -91,9 +96,7 @@ final class InputReader {
     }
     String key = text(source.key());
     if (source.topic().equals(topics.requests())) {
-      LeaseRequest request = withCorrelation(source);
-      return checked(
-          key, request.getQuota(), CommandMapper.toCommand(request, source.appendedAtMs()));
+      return request(source, key, withCorrelation(source));
     }
     if (source.topic().equals(topics.settlements())) {
       Settlement settlement = settlements.deserialize(source.topic(), source.value());
@@ -105,20 +108,50 @@ final class InputReader {
         key, update.getQuota() == null ? key : update.getQuota(), CommandMapper.toCommand(update));
   }
 
-  private static Input checked(String key, String quotaId, Command command) {
-    if (Ids.isKey(key) && Ids.keyOf(quotaId).equals(key)) {
-      return new Accepted(key, command);
+  /** Under a wrong record key nothing is decided, but the agent can be told. */
+  private static Input request(SourceRecord source, String key, LeaseRequest request) {
+    String quotaId = request.getQuota();
+    String wrong = ForeignKeys.wrongKeyOf(source.headers());
+    if (wrong == null && !belongs(key, quotaId)) {
+      wrong = mismatch(key, quotaId);
     }
-    return new Refused(
-        DeadLetterReason.KEY_MISMATCH,
-        key == null
-            ? "Expected record key " + quoted(Ids.keyOf(quotaId)) + " but found none"
-            : "Expected record key "
-                + quoted(Ids.keyOf(quotaId))
-                + ", the key of quota "
-                + quoted(quotaId)
-                + ", but found "
-                + quoted(key));
+    if (wrong == null) {
+      return new Accepted(key, CommandMapper.toCommand(request, source.appendedAtMs()));
+    }
+    if (!Ids.isId(request.getAgentId())) {
+      return new Refused(DeadLetterReason.KEY_MISMATCH, wrong);
+    }
+    if (Ids.isKey(key)) {
+      return new Accepted(key, CommandMapper.refusal(request, wrong));
+    }
+    return Ids.isQuotaId(quotaId)
+        ? new Keyless(Ids.keyOf(quotaId), wrong)
+        : new Refused(DeadLetterReason.KEY_MISMATCH, wrong);
+  }
+
+  private static Input checked(String key, String quotaId, Command command) {
+    return belongs(key, quotaId)
+        ? new Accepted(key, command)
+        : new Refused(DeadLetterReason.KEY_MISMATCH, mismatch(key, quotaId));
+  }
+
+  private static boolean belongs(String key, String quotaId) {
+    return Ids.isKey(key) && Ids.keyOf(quotaId).equals(key);
+  }
+
+  private static String mismatch(String key, String quotaId) {
+    if (!Ids.isQuotaId(quotaId)) {
+      return "Expected a quota id 'key' or 'key/name' from A-Z a-z 0-9 . _ -, but found "
+          + quoted(quotaId);
+    }
+    return key == null
+        ? "Expected record key " + quoted(Ids.keyOf(quotaId)) + " but found none"
+        : "Expected record key "
+            + quoted(Ids.keyOf(quotaId))
+            + ", the key of quota "
+            + quoted(quotaId)
+            + ", but found "
+            + quoted(key);
   }
 
   private LeaseRequest withCorrelation(SourceRecord source) {
@@ -134,16 +167,9 @@ final class InputReader {
     return request;
   }
 
-  /** Null for none, and for bytes that are no UTF-8: no key or quota id has such. */
+  /** Null for none; bytes that are no UTF-8 give characters that no key or quota id has. */
   private static String text(byte[] bytes) {
-    if (bytes == null) {
-      return null;
-    }
-    try {
-      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-    } catch (CharacterCodingException e) {
-      return null;
-    }
+    return bytes == null ? null : new String(bytes, StandardCharsets.UTF_8);
   }
 
   private static String quoted(String text) {

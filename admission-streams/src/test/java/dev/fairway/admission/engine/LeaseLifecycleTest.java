@@ -448,17 +448,21 @@ class LeaseLifecycleTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "a/b", "ä", "a b"})
-  void shouldRefuseIdsThatNobodyCanBeToldUnderAndChangeNothing(String id) {
+  void shouldRejectAnAgentsBadIdsAndRefuseABadAgent(String id) {
     // given
     EngineContext context = EngineContext.with(tokens(600), tokens(500));
 
+    // when
+    LeaseRejected told = only(context.ask(id, "a1", 10), LeaseRejected.class);
+
     // then
-    assertThatThrownBy(() -> context.ask(id, "a1", 10))
-        .isInstanceOf(InvalidCommandException.class)
-        .hasMessageContaining("Expected a request_id");
+    assertThat(told.reason()).isEqualTo(RejectReason.INVALID);
+    assertThat(told.detail()).contains("Expected a request_id");
+    assertThat(told.requestId()).isEqualTo(id);
     assertThatThrownBy(() -> context.ask("r1", id, 10))
         .isInstanceOf(InvalidCommandException.class)
         .hasMessageContaining("Expected an agent_id");
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(500);
   }
 
   @ParameterizedTest

@@ -229,18 +229,11 @@ class RankTest {
 
   @Test
   void shouldWeighATaskWithMoreWorkLeftThanItsSiblings() {
-    // given: a task of a planner takes 100 calls of 10 tokens, one of a worker one
+    // given: a task of a planner takes ten calls of 10 tokens, each of four of a worker one
     EngineContext context = quota().full().start();
-    for (String role : List.of("planner", "worker")) {
-      for (int i = 0; i < (role.equals("planner") ? 10 : 1); i++) {
-        LeaseGranted lease =
-            only(
-                ask(role + i, "x", 10).role(role).task("L" + role).of(context), LeaseGranted.class);
-        context.settle(lease.leaseId(), "x", Outcome.SUCCEEDED, 10L, 0L);
-      }
-      context.submit(
-          new Command.UpdateTask(
-              new TaskUpdate("L" + role, null, role, null, TaskUpdate.State.DONE, List.of())));
+    finish(context, "planner", "L", 10);
+    for (int i = 0; i < 4; i++) {
+      finish(context, "worker", "L" + i, 1);
     }
     only(ask("first", "y", 58_000).of(context), LeaseGranted.class);
     ask("p", "p", 20_000).role("planner").task("P").of(context);
@@ -252,6 +245,18 @@ class RankTest {
     // then: 9 calls left against 1 is clamped to 4, and 1 against 9 to 1/2
     assertThat(waiter(context, "p").weightMilli()).isEqualTo(3_000 * 3 / 2 * 4);
     assertThat(waiter(context, "w").weightMilli()).isEqualTo(1_000 * 3 / 2 / 2);
+  }
+
+  /** A task that makes so many calls of 10 tokens and is done. */
+  private static void finish(EngineContext context, String role, String task, int calls) {
+    for (int i = 0; i < calls; i++) {
+      LeaseGranted lease =
+          only(ask(role + task + i, "x", 10).role(role).task(task).of(context), LeaseGranted.class);
+      context.settle(lease.leaseId(), "x", Outcome.SUCCEEDED, 10L, 0L);
+    }
+    context.submit(
+        new Command.UpdateTask(
+            new TaskUpdate(task, null, role, null, TaskUpdate.State.DONE, List.of())));
   }
 
   @Test

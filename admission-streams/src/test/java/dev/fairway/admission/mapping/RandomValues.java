@@ -10,8 +10,13 @@ import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.TaskUpdate;
+import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.learn.ErrorTrend;
+import dev.fairway.admission.engine.learn.RoleStats;
+import dev.fairway.admission.engine.lease.Forecast;
+import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Standing;
@@ -60,6 +65,7 @@ public final class RandomValues {
             () -> new Command.DefineQuota(definition(), hex(32)),
             () -> new Command.RemoveQuota(quotaId()),
             () -> new Command.RequestLease(request(), number()),
+            () -> new Command.RefuseRequest(request(), text()),
             () -> new Command.SettleLease(settlement(), number()),
             () -> new Command.UpdateTask(taskUpdate()),
             Command.Tick::new)
@@ -107,6 +113,8 @@ public final class RandomValues {
                     number(),
                     random.nextBoolean(),
                     maybe(this::number),
+                    maybe(this::number),
+                    maybe(this::number),
                     shift()),
             () -> new Event.LeaseCancelled(quotaId(), id(), id(), random.nextBoolean()),
             () -> new Event.RequestIgnored(quotaId(), id(), id()),
@@ -135,7 +143,17 @@ public final class RandomValues {
             () -> new Event.QuotaReleased(quotaId()),
             () ->
                 new Event.BucketsResynced(
-                    quotaId(), maybe(() -> hex(32)), number(), list(this::resync)),
+                    quotaId(), maybe(() -> hex(32)), number(), number(), list(this::resync)),
+            () ->
+                new Event.MarginModeChanged(
+                    quotaId(),
+                    oneOf(Dimension.values()),
+                    oneOf(QuotaDefinition.MarginModeName.values()),
+                    oneOf(QuotaDefinition.MarginModeName.values())),
+            () -> new Event.SafetyFactorChanged(quotaId(), random.nextInt(), random.nextInt()),
+            () -> new Event.ResetLearned(quotaId(), oneOf(Dimension.values()), number()),
+            () -> new Event.AlertRaised(quotaId(), oneOf(AlertKind.values()), text(), text()),
+            () -> new Event.AlertCleared(quotaId(), oneOf(AlertKind.values()), text()),
             () -> new Event.LimitLearned(quotaId(), oneOf(Dimension.values()), number()))
         .get();
   }
@@ -160,10 +178,11 @@ public final class RandomValues {
                 new Row.TenantRow(
                     quotaId(), id(), number(), number(), number(), list(this::bucket)),
             () -> new Row.ReserveRow(quotaId(), id(), number(), list(this::bucket)),
-            () ->
-                new Row.RoleRow(
-                    id(), maybe(random::nextDouble), maybe(random::nextDouble), number()),
             () -> new Row.RetriesRow(id(), list(this::number)),
+            () -> new Row.RoleRow(quotaId(), id(), stats(), number(), list(this::number)),
+            () -> new Row.OutputsRow(quotaId(), id(), random.nextInt(), list(this::number)),
+            () -> new Row.AgentRow(quotaId(), id(), trend(), number()),
+            () -> new Row.AlertRow(quotaId(), oneOf(AlertKind.values()), text(), number()),
             () ->
                 new Row.RememberedRow(
                     quotaId(),
@@ -358,7 +377,11 @@ public final class RandomValues {
         number(),
         maybe(this::number),
         maybe(this::number),
-        number());
+        number(),
+        maybe(() -> oneOf(QuotaDefinition.MarginModeName.values())),
+        maybe(this::number),
+        maybe(this::number),
+        new OutsideRate(number(), maybe(this::number), number()));
   }
 
   private Event.LeaseQueued queued() {
@@ -382,7 +405,27 @@ public final class RandomValues {
   }
 
   private Event.Resync resync() {
-    return new Event.Resync(oneOf(Dimension.values()), number(), number(), number(), number());
+    return new Event.Resync(
+        oneOf(Dimension.values()), number(), number(), number(), number(), maybe(this::number));
+  }
+
+  private RoleStats stats() {
+    return new RoleStats(
+        number(),
+        random.nextDouble(),
+        random.nextDouble(),
+        number(),
+        random.nextDouble(),
+        number(),
+        random.nextDouble(),
+        number(),
+        random.nextDouble(),
+        trend(),
+        number());
+  }
+
+  private ErrorTrend trend() {
+    return new ErrorTrend(random.nextDouble(), maybe(this::number));
   }
 
   private Waiter waiter() {
@@ -401,6 +444,8 @@ public final class RandomValues {
         number(),
         maybe(this::number),
         maybe(this::number),
+        maybe(this::number),
+        new Forecast(number(), number()),
         standing());
   }
 
@@ -425,6 +470,9 @@ public final class RandomValues {
         number(),
         random.nextBoolean(),
         number(),
+        new Forecast(number(), number()),
+        random.nextInt(),
+        random.nextBoolean(),
         standing(),
         taken());
   }
@@ -445,6 +493,9 @@ public final class RandomValues {
         number(),
         number(),
         number(),
+        maybe(this::number),
+        random.nextInt(),
+        maybe(this::number),
         maybe(this::number),
         new Row.OrderRow(
             number(),

@@ -11,7 +11,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.RejectReason;
+import dev.fairway.admission.mapping.JournalRecord;
+import dev.fairway.admission.mapping.JournalRecord.Decided;
 import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.Estimate;
 import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.Outcome;
@@ -167,19 +170,36 @@ class DeadLetterTest {
   }
 
   @Test
-  void shouldSetARecordWithoutKeyAside() {
+  void shouldSetARequestWithoutKeyAsideAndTellItsAgent() {
+    // when: it goes to the owner of its quota's key first, who alone may speak for the quota
     context.send(context.topics.requests(), null, request("r1").build());
+
+    // then
     TestRecord<byte[], byte[]> letter = onlyLetter();
     assertThat(header(letter, "fairway.reason")).isEqualTo("KEY_MISMATCH");
     assertThat(header(letter, "fairway.detail"))
         .isEqualTo("Expected record key 'k' but found none");
+    assertThat(letter.key()).isNull();
+    assertThat(header(letter, "fairway.offset")).isEqualTo("0");
+    assertToldInvalid("k", "Expected record key 'k' but found none");
   }
 
   @Test
-  void shouldSetARecordUnderTheWrongKeyAside() {
+  void shouldSetARequestUnderTheWrongKeyAsideAndTellItsAgent() {
     context.send(context.topics.requests(), "other", request("r1").build());
-    assertThat(header(onlyLetter(), "fairway.detail"))
-        .isEqualTo("Expected record key 'k', the key of quota 'k/sonnet', but found 'other'");
+    String detail = "Expected record key 'k', the key of quota 'k/sonnet', but found 'other'";
+    TestRecord<byte[], byte[]> letter = onlyLetter();
+    assertThat(header(letter, "fairway.reason")).isEqualTo("KEY_MISMATCH");
+    assertThat(header(letter, "fairway.detail")).isEqualTo(detail);
+    assertToldInvalid("other", detail);
+  }
+
+  @Test
+  void shouldOnlySetARequestAsideThatHasNeitherKeyNorAgent() {
+    context.send(context.topics.requests(), null, request("r1").setAgentId("").build());
+    context.send(context.topics.requests(), "", request("r1").setQuota("a/b/c").build());
+    assertThat(context.deadLetters()).hasSize(2);
+    assertThat(context.journal()).isEmpty();
   }
 
   @Test
@@ -251,15 +271,23 @@ class DeadLetterTest {
   }
 
   @Test
-  void shouldSetARequestThatNobodyCanBeToldAboutAside() {
+  void shouldRejectAndSetARequestWithABadIdAside() {
     for (String id : List.of("", "a/b", "x".repeat(65))) {
-      context.send(context.topics.requests(), KEY, request(id).build());
+      assertRejectedAndDead(request(id).build());
+    }
+    assertRejectedAndDead(request("r1").setQuota("k/a/b").build());
+    context.send(context.topics.requests(), KEY, request("r1").setQuota("").build());
+    assertToldInvalid(
+        KEY, "Expected a quota id 'key' or 'key/name' from A-Z a-z 0-9 . _ -, but found ''");
+    assertReason(DeadLetterReason.KEY_MISMATCH);
+  }
+
+  @Test
+  void shouldSetARequestOfNobodyWhoCanBeToldAside() {
+    for (String agent : List.of("", "a/b", "x".repeat(101))) {
+      context.send(context.topics.requests(), KEY, request("r1").setAgentId(agent).build());
       assertReason(DeadLetterReason.INVALID);
     }
-    context.send(context.topics.requests(), KEY, request("r1").setAgentId("").build());
-    assertReason(DeadLetterReason.INVALID);
-    context.send(context.topics.requests(), KEY, request("r1").setAgentId("a/b").build());
-    assertReason(DeadLetterReason.INVALID);
     assertThat(context.journal()).isEmpty();
   }
 
@@ -324,6 +352,17 @@ class DeadLetterTest {
     // then
     assertThat(context.deadLetters()).isEmpty();
     assertThat(context.journal()).hasSize(1);
+  }
+
+  private void assertToldInvalid(String key, String detail) {
+    List<JournalRecord> journal = context.journal();
+    assertThat(journal).hasSize(1);
+    Decided decided = (Decided) journal.get(0);
+    assertThat(decided.key()).isEqualTo(key);
+    Event.LeaseRejected told = (Event.LeaseRejected) decided.events().get(0);
+    assertThat(told.reason()).isEqualTo(RejectReason.INVALID);
+    assertThat(told.detail()).isEqualTo(detail);
+    assertThat(told.agentId()).isEqualTo("agent-1");
   }
 
   private void assertRejectedAndDead(SpecificRecord request) {

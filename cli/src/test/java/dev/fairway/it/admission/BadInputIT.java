@@ -10,6 +10,7 @@ import static org.awaitility.Awaitility.await;
 import dev.fairway.admission.AdmissionConfig;
 import dev.fairway.admission.AdmissionService;
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.it.TestCluster;
 import dev.fairway.schemas.KeyPartitioner;
 import java.nio.ByteBuffer;
@@ -110,6 +111,10 @@ class BadInputIT {
                   "KEY_MISMATCH", 1,
                   "NO_VALUE", 1,
                   "INVALID", 4));
+      // No key, two bad ids and a bad deadline: in each the agent can be told.
+      assertThat(journal.events(Event.LeaseRejected.class))
+          .hasSize(4)
+          .allMatch(told -> told.reason() == RejectReason.INVALID);
       assertThat(AdmissionFixture.get(service, "/health")).contains("\"thread_failures\":0");
       assertThat(AdmissionFixture.get(service, "/metrics"))
           .contains("fairway_dead_letters_total{reason=\"TOO_LARGE\"} 1.0");

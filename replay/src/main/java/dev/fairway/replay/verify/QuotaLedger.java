@@ -5,6 +5,8 @@ import dev.fairway.schemas.BalanceRow;
 import dev.fairway.schemas.BucketRow;
 import dev.fairway.schemas.BucketsResynced;
 import dev.fairway.schemas.DimensionResync;
+import dev.fairway.schemas.MarginMode;
+import dev.fairway.schemas.MarginModeChanged;
 import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.ReserveRow;
 import dev.fairway.schemas.SettlementShift;
@@ -17,9 +19,13 @@ import java.util.function.Consumer;
 
 /** The balances of one quota, folded from the journal by the published rules. */
 final class QuotaLedger {
+  /** A header that old says nothing of the present level. */
+  private static final long FRESH_MS = 60_000;
+
   private final LedgerBucket[] buckets = new LedgerBucket[LedgerRules.NAMES.length];
   private final Long[] learnedLimits = new Long[LedgerRules.NAMES.length];
   private final Long[] resyncedAtMs = new Long[LedgerRules.NAMES.length];
+  private final Long[] answeredAtMs = new Long[LedgerRules.NAMES.length];
   private final long[] clippedBefore = new long[LedgerRules.NAMES.length];
   private final Map<String, ShareLedger> ceilings = new TreeMap<>();
   private final Map<String, ShareLedger> reserves = new TreeMap<>();
@@ -54,8 +60,9 @@ final class QuotaLedger {
       // What was resynced before the snapshot is no longer known in full: any lease may be
       // absorbed.
       resyncedAtMs[d] = bucket.getAbsorbedBeforeMs() == null ? null : (Long) nowMs;
+      answeredAtMs[d] = bucket.getAnsweredAtMs();
       clippedBefore[d] = bucket.getClipped();
-      buckets[d] = bucket(d, bucket.getBalance(), bucket.getRemainder());
+      buckets[d] = bucket(d, bucket);
     }
   }
 
@@ -77,7 +84,7 @@ final class QuotaLedger {
 
   private ShareLedger loaded(int shareBp, List<BucketRow> rows, long refilledAtMs) {
     ShareLedger share = shareOf(shareBp, rows);
-    share.refill(nowMs - refilledAtMs, marginBp);
+    share.refill(refilledAtMs, nowMs, marginBp);
     return share;
   }
 
@@ -85,16 +92,9 @@ final class QuotaLedger {
     ShareLedger share = new ShareLedger(shareBp);
     for (BucketRow row : rows) {
       int d = LedgerRules.dimension(row.getDimension());
-      share.put(d, shareBucket(d, shareBp, row.getBalance(), row.getRemainder()));
+      share.put(d, buckets[d].part(shareBp, row.getBalance(), row.getRemainder()));
     }
     return share;
-  }
-
-  private LedgerBucket shareBucket(int d, int shareBp, long tokens, long parts) {
-    long slots = ShareLedger.slots(limit(d), shareBp);
-    return d == LedgerRules.CONCURRENCY
-        ? new LedgerBucket(false, slots, slots, tokens, parts)
-        : new LedgerBucket(true, limit(d), rules.depth(d, limit(d)), tokens, parts);
   }
 
   /**
@@ -118,9 +118,9 @@ final class QuotaLedger {
             if (buckets[d] == null || (d == LedgerRules.CONCURRENCY && !ceiling)) {
               share.drop(d);
             } else if (share.has(d)) {
-              share.limit(d, limit(d), rules.depth(d, limit(d)));
+              share.follow(d, buckets[d]);
             } else {
-              share.put(d, shareBucket(d, shareBp, 0, 0));
+              share.put(d, buckets[d].part(shareBp, 0, 0));
               long whole = Math.max(0, buckets[d].tokens()) * shareBp / 10_000;
               long cap = share.cap(d, marginBp);
               share.charge(LedgerRules.amounts(d, -(ceiling ? cap : Math.min(cap, whole))));
@@ -133,10 +133,10 @@ final class QuotaLedger {
   void advance(long toMs) {
     for (LedgerBucket bucket : buckets) {
       if (bucket != null) {
-        bucket.refill(toMs - nowMs, marginBp);
+        bucket.refill(nowMs, toMs, marginBp);
       }
     }
-    eachShare(share -> share.refill(toMs - nowMs, marginBp));
+    eachShare(share -> share.refill(nowMs, toMs, marginBp));
     nowMs = Math.max(nowMs, toMs);
   }
 
@@ -160,7 +160,11 @@ final class QuotaLedger {
       }
       if (!rules.limited(d)) {
         buckets[d] = null;
-      } else if (newLevels && rules.level(d) != null) {
+        answeredAtMs[d] = null;
+        continue;
+      }
+      LedgerBucket old = buckets[d];
+      if (newLevels && rules.level(d) != null) {
         buckets[d] = fresh(d);
         clippedBefore[d] = 0;
       } else if (buckets[d] == null) {
@@ -172,18 +176,32 @@ final class QuotaLedger {
         clippedBefore[d] = 0;
       } else if (d == LedgerRules.CONCURRENCY) {
         buckets[d].charge(limitBefore - limit(d));
-        buckets[d].limit(limit(d), limit(d));
+        buckets[d].limit(rules, limit(d));
       } else {
-        buckets[d].limit(limit(d), rules.depth(d, limit(d)));
+        buckets[d].limit(rules, limit(d));
+        buckets[d].mode(mode(d));
         buckets[d].clipToCap(marginBp);
+      }
+      if (old != null && old != buckets[d]) {
+        buckets[d].knowing(old);
       }
     }
     defineShares();
   }
 
+  private MarginMode mode(int d) {
+    boolean fresh = answeredAtMs[d] != null && nowMs - answeredAtMs[d] < FRESH_MS;
+    return rules.mode(d, limit(d), fresh);
+  }
+
   private void eachShare(Consumer<ShareLedger> action) {
     ceilings.values().forEach(action);
     reserves.values().forEach(action);
+  }
+
+  /** What is a share of a bucket goes by what that goes by. */
+  private void followed(int d) {
+    eachShare(share -> share.follow(d, buckets[d]));
   }
 
   /**
@@ -211,10 +229,7 @@ final class QuotaLedger {
             keptAtMost += reserve.getValue().cap(d, marginBp);
           }
         }
-        long tokens = buckets[d].tokens();
-        long room = Math.max(0, buckets[d].cap(marginBp) - keptAtMost);
-        boolean whole = tokens >= Math.min(amount, Math.max(0, buckets[d].cap(marginBp)));
-        if (amount < 0 || tokens < 0 || !whole || tokens - kept < Math.min(amount, room)) {
+        if (amount < 0 || !buckets[d].fits(amount, marginBp, kept, keptAtMost)) {
           wrong.accept(
               who
                   + ": expected a charge that fits, but "
@@ -222,7 +237,7 @@ final class QuotaLedger {
                   + " "
                   + LedgerRules.NAMES[d]
                   + " were taken from a balance of "
-                  + tokens);
+                  + buckets[d].tokens());
         }
       }
     }
@@ -345,15 +360,25 @@ final class QuotaLedger {
     int d = LedgerRules.dimension(dimension);
     learnedLimits[d] = limit;
     if (buckets[d] != null) {
-      buckets[d].limit(limit(d), rules.depth(d, limit(d)));
-      eachShare(
-          share -> {
-            if (share.has(d)) {
-              share.limit(d, limit(d), rules.depth(d, limit(d)));
-            }
-          });
+      buckets[d].limit(rules, limit(d));
+      followed(d);
       clipAll();
     }
+  }
+
+  void mode(String who, MarginModeChanged event) {
+    LedgerBucket bucket = buckets[LedgerRules.dimension(event.getDimension())];
+    if (bucket.mode() != event.getFrom()) {
+      wrong.accept(who + ": expected mode " + bucket.mode() + " before, but found " + event);
+    }
+    bucket.mode(event.getTo());
+    followed(LedgerRules.dimension(event.getDimension()));
+    clipAll();
+  }
+
+  void reset(String dimension, long atMs) {
+    buckets[LedgerRules.dimension(dimension)].reset(atMs);
+    followed(LedgerRules.dimension(dimension));
   }
 
   void resync(String who, BucketsResynced event) {
@@ -377,6 +402,13 @@ final class QuotaLedger {
       }
       buckets[d].resync(resync.getBefore(), resync.getAfter());
       resyncedAtMs[d] = nowMs;
+      answeredAtMs[d] =
+          answeredAtMs[d] == null
+              ? event.getAnsweredAtMs()
+              : (Long) Math.max(answeredAtMs[d], event.getAnsweredAtMs());
+      if (resync.getOutsideMilli() != null) {
+        buckets[d].outside(resync.getOutsideMilli());
+      }
     }
   }
 
@@ -402,8 +434,22 @@ final class QuotaLedger {
         wrong.accept(who + ": expected no limit, but found one for " + bucket.getDimension());
         continue;
       }
-      LedgerBucket theirs = bucket(d, bucket.getBalance(), bucket.getRemainder());
-      theirs.refill(nowMs - row.getRefilledAtMs(), marginBp);
+      LedgerBucket theirs = bucket(d, bucket);
+      theirs.refill(row.getRefilledAtMs(), nowMs, marginBp);
+      if (theirs.mode() != buckets[d].mode() || theirs.outside() != buckets[d].outside()) {
+        wrong.accept(
+            who
+                + ": expected mode "
+                + buckets[d].mode()
+                + " and an outside rate of "
+                + buckets[d].outside()
+                + " for "
+                + bucket.getDimension()
+                + ", but found "
+                + theirs.mode()
+                + " and "
+                + theirs.outside());
+      }
       if (theirs.tokens() != buckets[d].tokens()) {
         wrong.accept(
             who
@@ -449,8 +495,7 @@ final class QuotaLedger {
     if (ours == null) {
       difference = rows.isEmpty() ? null : "expected no buckets";
     } else {
-      difference =
-          ours.difference(rows, shareOf(ours.shareBp(), rows), nowMs - refilledAtMs, marginBp);
+      difference = ours.difference(rows, loaded(ours.shareBp(), rows, refilledAtMs));
     }
     if (difference != null) {
       wrong.accept("snapshot of " + who + ": " + difference);
@@ -467,15 +512,15 @@ final class QuotaLedger {
   }
 
   private LedgerBucket fresh(int d) {
-    LedgerBucket bucket = bucket(d, 0, 0);
+    LedgerBucket bucket = new LedgerBucket(d, rules, limit(d), mode(d), 0, 0);
     Long level = rules.level(d);
     bucket.free(level != null ? level : bucket.cap(marginBp));
     return bucket;
   }
 
-  private LedgerBucket bucket(int d, long tokens, long parts) {
-    return new LedgerBucket(
-        d != LedgerRules.CONCURRENCY, limit(d), rules.depth(d, limit(d)), tokens, parts);
+  private LedgerBucket bucket(int d, BucketRow row) {
+    return new LedgerBucket(d, rules, limit(d), row.getMode(), row.getBalance(), row.getRemainder())
+        .knowing(row.getOutsideMilli(), row.getResetAtMs());
   }
 
   private long limit(int d) {

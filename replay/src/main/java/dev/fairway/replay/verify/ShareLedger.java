@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * The buckets of a part of a quota, a tenant's ceiling or a class's reserve: a share of its rate
- * and of its depth, both at its margin.
+ * and of what of its depth may be used, both at its margin.
  */
 final class ShareLedger {
   private final LedgerBucket[] buckets = new LedgerBucket[LedgerRules.NAMES.length];
@@ -24,15 +24,6 @@ final class ShareLedger {
     return buckets[d] != null;
   }
 
-  /** Slots do not shrink with the margin. */
-  static long slots(long limit, int shareBp) {
-    return Math.max(1, limit * shareBp / 10_000);
-  }
-
-  private int bp(int marginBp) {
-    return Math.max(1, (int) ((long) marginBp * shareBp / 10_000));
-  }
-
   void put(int d, LedgerBucket bucket) {
     buckets[d] = bucket;
   }
@@ -41,11 +32,10 @@ final class ShareLedger {
     buckets[d] = null;
   }
 
-  void limit(int d, long limit, long depth) {
-    if (d == LedgerRules.CONCURRENCY) {
-      buckets[d].limit(slots(limit, shareBp), slots(limit, shareBp));
-    } else {
-      buckets[d].limit(limit, depth);
+  /** The bucket that this one is a share of goes by something else from now on. */
+  void follow(int d, LedgerBucket whole) {
+    if (buckets[d] != null) {
+      buckets[d].follow(whole);
     }
   }
 
@@ -54,13 +44,13 @@ final class ShareLedger {
   }
 
   long cap(int d, int marginBp) {
-    return buckets[d].cap(bp(marginBp));
+    return buckets[d].cap(marginBp);
   }
 
-  void refill(long elapsedMs, int marginBp) {
+  void refill(long fromMs, long toMs, int marginBp) {
     for (LedgerBucket bucket : buckets) {
       if (bucket != null) {
-        bucket.refill(elapsedMs, bp(marginBp));
+        bucket.refill(fromMs, toMs, marginBp);
       }
     }
   }
@@ -76,7 +66,7 @@ final class ShareLedger {
   void adjust(Amounts amounts, int marginBp) {
     for (int d = 0; d < LedgerRules.CONCURRENCY; d++) {
       if (buckets[d] != null && LedgerRules.value(amounts, d) != null) {
-        buckets[d].adjust(LedgerRules.amount(amounts, d), bp(marginBp));
+        buckets[d].adjust(LedgerRules.amount(amounts, d), marginBp);
       }
     }
   }
@@ -86,21 +76,20 @@ final class ShareLedger {
     LedgerBucket bucket = buckets[LedgerRules.CONCURRENCY];
     if (bucket != null) {
       long free = bucket.tokens() + LedgerRules.amount(held, LedgerRules.CONCURRENCY);
-      bucket.free(Math.min(free, bucket.limit()) - bucket.tokens());
+      bucket.free(Math.min(free, bucket.slots()) - bucket.tokens());
     }
   }
 
   void clipToCap(int marginBp) {
     for (LedgerBucket bucket : buckets) {
       if (bucket != null) {
-        bucket.clipToCap(bp(marginBp));
+        bucket.clipToCap(marginBp);
       }
     }
   }
 
   /** What differs from a row of that time, or null. */
-  String difference(List<BucketRow> rows, ShareLedger theirs, long elapsedMs, int marginBp) {
-    theirs.refill(elapsedMs, marginBp);
+  String difference(List<BucketRow> rows, ShareLedger theirs) {
     for (BucketRow row : rows) {
       int d = LedgerRules.dimension(row.getDimension());
       if (buckets[d] == null) {

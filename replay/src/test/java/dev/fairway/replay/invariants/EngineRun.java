@@ -267,7 +267,8 @@ final class EngineRun {
         exact || action.c() % 2 == 0
             ? null
             : new Settlement.Usage((long) (action.d() % 600), 0L, 0L, null, true);
-    settle(action, Outcome.IN_PROGRESS, usage, false, null);
+    Signal signal = exact || action.b() % 3 == 0 ? null : signal(action);
+    settle(action, Outcome.IN_PROGRESS, usage, false, signal);
   }
 
   private void settle(
@@ -365,11 +366,12 @@ final class EngineRun {
         action.b() % 3 == 0 ? QuotaDefinition.State.PAUSED : QuotaDefinition.State.ACTIVE;
     double start = action.c() % 2 == 0 ? 1.0 : 0.7;
     QuotaDefinition changed = definition(id, definitions.get(id).preset(), start, state);
-    define(action.d() % 6 == 1 ? withOtherLimits(changed) : changed);
+    define(action.d() % 6 == 1 ? withOtherLimits(changed, action.b()) : changed);
   }
 
-  /** Other limits and depths, and a level that is given. */
-  private static QuotaDefinition withOtherLimits(QuotaDefinition d) {
+  /** Other limits, depths and windows, and a level that is given. */
+  private static QuotaDefinition withOtherLimits(QuotaDefinition d, int number) {
+    QuotaDefinition.Window[] windows = QuotaDefinition.Window.values();
     Amounts limits =
         d.id().equals("k/a") || d.id().equals("k/c")
             ? Amounts.of(Dimension.REQUESTS, 200).with(Dimension.INPUT_TOKENS, 9001)
@@ -380,7 +382,7 @@ final class EngineRun {
         d.preset(),
         d.models(),
         d.also(),
-        d.window(),
+        windows[number % windows.length],
         limits,
         null,
         d.id().equals("k/b") ? Amounts.of(Dimension.TOKENS, 333) : null,

@@ -1,12 +1,14 @@
 package dev.fairway.replay.invariants;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
 import dev.fairway.admission.engine.Event.LeaseExpired;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Event.MarginCut;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
@@ -146,6 +148,67 @@ enum Mutant {
       steps ->
           Tamper.each(
               steps, LeaseEnqueued.class, e -> Tamper.enqueued(e, e.waiter().startTag() + 1))),
+  FOLLOWS_LEVELS_FOR_EVER(MarginInvariants::losingHeadersFallsBack, Mutant::followForEver),
+  APPLIES_OLD_HEADERS(
+      MarginInvariants::staleHeadersDoNothing,
+      steps ->
+          Tamper.each(
+              steps,
+              BucketsResynced.class,
+              e -> Tamper.resynced(e, -e.sentAtMs(), UnaryOperator.identity()))),
+  REFUNDS_WHAT_IS_ABSORBED(
+      MarginInvariants::whatIsAbsorbedMovesNothing,
+      steps ->
+          Tamper.each(
+              steps,
+              LeaseSettled.class,
+              e ->
+                  e.adjusted().has(Dimension.INPUT_TOKENS)
+                      ? Tamper.settled(
+                          e,
+                          e.adjusted()
+                              .with(
+                                  Dimension.INPUT_TOKENS,
+                                  e.adjusted().get(Dimension.INPUT_TOKENS) + 1))
+                      : e)),
+  ADOPTS_WHAT_IT_IS_TOLD(
+      Invariants::conserved,
+      steps ->
+          Tamper.each(
+              steps,
+              BucketsResynced.class,
+              e ->
+                  Tamper.resynced(
+                      e,
+                      e.sentAtMs(),
+                      r ->
+                          new Event.Resync(
+                              r.dimension(),
+                              r.before(),
+                              r.low(),
+                              r.high(),
+                              r.low(),
+                              r.outsideMilli())))),
+  DOES_NOT_JOURNAL_WHAT_OTHERS_TAKE(
+      Invariants::conserved,
+      steps ->
+          Tamper.each(
+              steps,
+              BucketsResynced.class,
+              e ->
+                  Tamper.resynced(
+                      e,
+                      e.sentAtMs(),
+                      r ->
+                          new Event.Resync(
+                              r.dimension(), r.before(), r.low(), r.high(), r.after(), null)))),
+  DOES_NOT_RAISE_THE_SAFETY_FACTOR(
+      MarginInvariants::episodesRaiseTheSafetyFactor,
+      steps -> Tamper.each(steps, Event.SafetyFactorChanged.class, e -> null)),
+  CHANGES_ITS_MODE_SILENTLY(
+      Invariants::conserved, steps -> Tamper.each(steps, Event.MarginModeChanged.class, e -> null)),
+  DOES_NOT_WRITE_WHAT_IT_LEARNS(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.ROLE)),
+  DOES_NOT_WRITE_AN_AGENT(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.AGENT)),
   DOES_NOT_WRITE_A_WAITER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.WAITER)),
   DOES_NOT_WRITE_A_LEASE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.LEASE)),
   DOES_NOT_WRITE_A_BALANCE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BALANCE)),
@@ -169,6 +232,25 @@ enum Mutant {
 
   List<Step> tamper(List<Step> steps) {
     return tamper.apply(steps);
+  }
+
+  private static List<Step> followForEver(List<Step> steps) {
+    return eachBucket(
+        steps,
+        b ->
+            b.answeredAtMs() == null
+                ? b
+                : new Row.BucketRow(
+                    b.dimension(),
+                    b.balance(),
+                    b.remainder(),
+                    b.learnedLimit(),
+                    b.absorbedBeforeMs(),
+                    b.clipped(),
+                    MarginModeName.ADAPTIVE,
+                    b.answeredAtMs(),
+                    b.resetAtMs(),
+                    b.outside()));
   }
 
   private static List<Step> grantAtOnce(List<Step> steps) {
@@ -323,6 +405,9 @@ enum Mutant {
             old.sentAtMs(),
             old.sendKnown(),
             old.sendGuardMs(),
+            old.forecast(),
+            old.errorMilli(),
+            old.signalled(),
             old.standing(),
             old.taken()));
   }

@@ -1,6 +1,7 @@
 package dev.fairway.replay.invariants;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Handled;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.bucket.Amounts;
@@ -109,7 +110,19 @@ final class Tamper {
         e.tagShift(),
         e.late(),
         e.sendDelayMs(),
+        e.usedInput(),
+        e.usedOutput(),
         e.shift());
+  }
+
+  static BucketsResynced resynced(
+      BucketsResynced e, long sentAtMs, UnaryOperator<Event.Resync> change) {
+    return new BucketsResynced(
+        e.quotaId(),
+        e.leaseId(),
+        sentAtMs,
+        e.answeredAtMs(),
+        e.dimensions().stream().map(change).toList());
   }
 
   static Event.LeaseEnqueued enqueued(Event.LeaseEnqueued e, long startTag) {
@@ -130,6 +143,8 @@ final class Tamper {
             w.finishTag() - w.startTag() + startTag,
             w.toldAtMs(),
             w.toldEtaMs(),
+            w.firstEtaMs(),
+            w.forecast(),
             w.standing()),
         e.retries());
   }
@@ -155,12 +170,24 @@ final class Tamper {
         r.sendDelayMeanUs(),
         r.sendDelayMaxMs(),
         r.lastSignalSentAtMs(),
+        r.zMilli(),
+        r.zFallsFromMs(),
+        r.floorSinceMs(),
         r.order());
   }
 
   static Row.BucketRow bucket(Row.BucketRow b, long balance, long remainder, long clipped) {
     return new Row.BucketRow(
-        b.dimension(), balance, remainder, b.learnedLimit(), b.absorbedBeforeMs(), clipped);
+        b.dimension(),
+        balance,
+        remainder,
+        b.learnedLimit(),
+        b.absorbedBeforeMs(),
+        clipped,
+        b.mode(),
+        b.answeredAtMs(),
+        b.resetAtMs(),
+        b.outside());
   }
 
   static QuotaSnapshot snapshot(QuotaSnapshot q, Amounts levels, Amounts reserved) {
@@ -175,8 +202,10 @@ final class Tamper {
         q.waiting(),
         q.virtualTime(),
         reserved,
+        q.outsideRate(),
         q.holdUntilMs(),
         q.holdReason(),
-        q.oldestEnqueuedAtMs());
+        q.oldestEnqueuedAtMs(),
+        q.alerts());
   }
 }

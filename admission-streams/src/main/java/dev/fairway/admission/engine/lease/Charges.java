@@ -5,6 +5,9 @@ import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.ShareBuckets;
+import java.util.function.ToLongFunction;
 
 /** What a call is charged, and what it costs in the fair queue. Pure arithmetic. */
 public final class Charges {
@@ -17,9 +20,61 @@ public final class Charges {
     return request.estimate().cachedTokens() > 0 && (expiresAtMs == null || expiresAtMs <= atMs);
   }
 
+  /** What a request with those claims that arrives now is expected to use. */
+  public static Forecast forecast(LeaseRequest request, Claims claims, QuotaState quota) {
+    long output = OutputReserve.of(quota.policy()).tokens(request, claims, quota.statistics());
+    return new Forecast(uncachedInput(request, claims, quota, output), output);
+  }
+
+  /** The agent's estimate as its role's errors correct it; without one, what its role uses. */
+  private static long uncachedInput(
+      LeaseRequest request, Claims claims, QuotaState quota, long output) {
+    QuotaPolicy policy = quota.policy();
+    Long estimate = request.estimate().inputTokens();
+    if (!policy.learns()) {
+      return estimate != null ? estimate : policy.defaultEstimate();
+    }
+    if (estimate == null) {
+      Double mean = quota.statistics().meanInput(claims.role());
+      estimate = mean == null ? policy.defaultEstimate() : Math.round(mean);
+      return Math.min(estimate, mostInput(request, claims, quota, output));
+    }
+    long corrected = Math.round(estimate * quota.statistics().correction(claims.role()));
+    // What the agent asks for may never fit; a correction alone must not be the reason.
+    return corrected <= estimate
+        ? corrected
+        : Math.max(estimate, Math.min(corrected, mostInput(request, claims, quota, output)));
+  }
+
+  /** The most input that still fits beside the prefix and the output, wherever it is taken from. */
+  private static long mostInput(
+      LeaseRequest request, Claims claims, QuotaState quota, long output) {
+    long most = Math.min(FixedPoint.MAX_AMOUNT, inputIn(quota::largest, quota, output));
+    for (QuotaState other : quota.also()) {
+      most = Math.min(most, inputIn(other::largest, other, output));
+    }
+    ShareBuckets ceiling = quota.tenant(claims.tenant()).ceiling();
+    if (ceiling != null) {
+      most = Math.min(most, inputIn(d -> ceiling.largest(quota, d), quota, output));
+    }
+    return Math.max(0, most - request.estimate().cachedTokens());
+  }
+
+  private static long inputIn(ToLongFunction<Dimension> largest, QuotaState quota, long output) {
+    long most = Long.MAX_VALUE;
+    if (quota.limits(Dimension.INPUT_TOKENS)) {
+      most = largest.applyAsLong(Dimension.INPUT_TOKENS);
+    }
+    if (quota.limits(Dimension.TOKENS)) {
+      most = Math.min(most, largest.applyAsLong(Dimension.TOKENS) - output);
+    }
+    return most;
+  }
+
   /** Charge of a request per limited dimension, with a warm or a cold cache. */
-  public static Amounts estimated(LeaseRequest request, QuotaPolicy policy, boolean coldCache) {
-    return of(policy, inputEstimate(request, policy, coldCache), outputEstimate(request));
+  public static Amounts estimated(
+      LeaseRequest request, Forecast forecast, QuotaPolicy policy, boolean coldCache) {
+    return of(policy, inputEstimate(request, forecast, policy, coldCache), forecast.outputTokens());
   }
 
   /** Charge of one call with these tokens, per limited dimension. */
@@ -38,11 +93,13 @@ public final class Charges {
    * What a request takes of every dimension, limited or not; null where its quota takes from no
    * other.
    */
-  public static Amounts demand(LeaseRequest request, QuotaPolicy policy, boolean coldCache) {
+  public static Amounts demand(
+      LeaseRequest request, Forecast forecast, QuotaPolicy policy, boolean coldCache) {
     if (policy.order().also().isEmpty()) {
       return null;
     }
-    return everyDimension(inputEstimate(request, policy, coldCache), outputEstimate(request));
+    long input = inputEstimate(request, forecast, policy, coldCache);
+    return everyDimension(input, forecast.outputTokens());
   }
 
   /** What a call with these tokens takes of every dimension. */
@@ -78,19 +135,15 @@ public final class Charges {
     }
   }
 
-  static long inputEstimate(LeaseRequest request, QuotaPolicy policy, boolean coldCache) {
-    boolean prefixCounts = coldCache || policy.accounting().cacheReadsCount();
-    return uncachedInput(request, policy) + (prefixCounts ? request.estimate().cachedTokens() : 0);
+  static long inputEstimate(
+      LeaseRequest request, Forecast forecast, QuotaPolicy policy, boolean coldCache) {
+    return forecast.inputTokens() + countedPrefix(request, policy, coldCache);
   }
 
-  /** Input that is not expected from the prompt cache. */
-  public static long uncachedInput(LeaseRequest request, QuotaPolicy policy) {
-    Long uncached = request.estimate().inputTokens();
-    return uncached != null ? uncached : policy.defaultEstimate();
-  }
-
-  static long outputEstimate(LeaseRequest request) {
-    return OutputReserve.MAX_TOKENS.tokens(request);
+  /** The part of the cached prefix that counts. */
+  public static long countedPrefix(LeaseRequest request, QuotaPolicy policy, boolean coldCache) {
+    boolean counts = coldCache || policy.accounting().cacheReadsCount();
+    return counts ? request.estimate().cachedTokens() : 0;
   }
 
   /**
@@ -123,14 +176,15 @@ public final class Charges {
   }
 
   /** Cost of a request's estimate. */
-  public static long estimatedCost(LeaseRequest request, QuotaPolicy policy, boolean coldCache) {
-    long input = inputEstimate(request, policy, coldCache);
-    long output = outputEstimate(request);
+  public static long estimatedCost(
+      LeaseRequest request, Forecast forecast, QuotaPolicy policy, boolean coldCache) {
+    long input = inputEstimate(request, forecast, policy, coldCache);
+    long output = forecast.outputTokens();
     return cost(policy, of(policy, input, output), input, output);
   }
 
   /** The first limited of input, tokens, output, requests; null if only concurrency is limited. */
-  private static Dimension reference(Amounts limits) {
+  public static Dimension reference(Amounts limits) {
     for (Dimension d :
         new Dimension[] {
           Dimension.INPUT_TOKENS, Dimension.TOKENS, Dimension.OUTPUT_TOKENS, Dimension.REQUESTS

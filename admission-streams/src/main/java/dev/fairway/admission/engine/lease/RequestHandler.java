@@ -11,6 +11,7 @@ import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.RequestIgnored;
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.QuotaDefinition.State;
+import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.queue.Drain;
@@ -239,14 +240,15 @@ public final class RequestHandler {
   // ---- into the queue, and out of it if nobody is ahead
 
   private void admit(QuotaState quota) {
-    Takes takes = Takes.of(quota, request, tx.nowMs());
     Claims claims = Claims.of(quota.policy().order(), request);
+    Forecast forecast = Charges.forecast(request, claims, quota);
+    Takes takes = Takes.of(quota, request, forecast, tx.nowMs());
     Limits.Never never = Limits.neverFits(quota, claims.tenant(), takes);
     if (never != null) {
       reject(never.reason(), never.detail(), null);
       return;
     }
-    Waiter waiter = waiter(quota, takes, claims);
+    Waiter waiter = waiter(quota, takes, claims, forecast);
     if (waiter.deadlineMs() < tx.nowMs()) {
       reject(
           RejectReason.DEADLINE_PASSED,
@@ -259,11 +261,12 @@ public final class RequestHandler {
     }
   }
 
-  private Waiter waiter(QuotaState quota, Takes takes, Claims claims) {
-    Amounts demand = Charges.demand(request, quota.policy(), takes.cold());
+  private Waiter waiter(QuotaState quota, Takes takes, Claims claims, Forecast forecast) {
+    QuotaPolicy policy = quota.policy();
+    Amounts demand = Charges.demand(request, forecast, policy, takes.cold());
     Standing standing = Standing.of(claims, attempts.budgetTask(), demand);
-    int weight = Weights.milli(tx.state(), quota.policy(), request, standing, attempts.attempt());
-    long cost = Charges.estimatedCost(request, quota.policy(), takes.cold());
+    int weight = Weights.milli(tx.state(), quota, request, standing, attempts.attempt());
+    long cost = Charges.estimatedCost(request, forecast, policy, takes.cold());
     long startTag = startTag(quota, claims.tenant());
     Long deadline = request.deadlineMs();
     Amounts charge = takes.own();
@@ -285,6 +288,8 @@ public final class RequestHandler {
         Tags.finish(startTag, cost, weight),
         null,
         null,
+        null,
+        forecast,
         standing);
   }
 

@@ -17,6 +17,7 @@ import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Settlement.Usage;
 import dev.fairway.admission.engine.Signal.Kind;
+import dev.fairway.admission.engine.alert.Alerts;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.margin.Aimd;
@@ -128,7 +129,7 @@ public final class SettlementHandler {
     if (!inputKnown && usage != null && usage.inputTokens() != null) {
       inputKnown = true;
       long input = ActualUse.countedInput(quota.policy(), usage);
-      Amounts actual = Charges.of(quota.policy(), input, Charges.outputEstimate(lease.request()));
+      Amounts actual = Charges.of(quota.policy(), input, lease.forecast().outputTokens());
       adjusted = ActualUse.adjustment(quota, lease, actual);
       shift = Shifts.atRenewal(tx.state(), lease, input);
     }
@@ -145,6 +146,7 @@ public final class SettlementHandler {
             shift));
     resync(quota, lease.leaseId());
     Drain.run(tx, quota);
+    Alerts.review(tx, quota);
   }
 
   // ---- a lease ends
@@ -164,6 +166,8 @@ public final class SettlementHandler {
             ActualUse.tagShift(quota.policy(), lease, settlement, actual),
             late,
             SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs()),
+            ActualUse.learnedInput(quota.policy(), settlement),
+            ActualUse.learnedOutput(settlement),
             Shifts.atEnd(tx.state(), quota, lease, settlement, actual)));
     if (settlement.outcome() == Outcome.RATE_LIMITED && kind == Kind.RATE_LIMITED) {
       Aimd.rateLimited(tx, quota, lease);
@@ -175,6 +179,7 @@ public final class SettlementHandler {
     }
     Drain.run(tx, quota);
     tellRequeued(quota, lease);
+    Alerts.review(tx, quota);
   }
 
   // ---- what the provider said
@@ -267,10 +272,10 @@ public final class SettlementHandler {
         moved ? quota.startTag(standing.tenant(), lease.request().agentId()) : lease.startTag();
     int weight =
         quota.policy().order().ranked()
-            ? Weights.milli(tx.state(), quota.policy(), lease.request(), standing, attempt)
+            ? Weights.milli(tx.state(), quota, lease.request(), standing, attempt)
             : lease.weightMilli();
     boolean cold = Charges.coldCache(lease.request(), tx.nowMs());
-    Amounts charge = Charges.estimated(lease.request(), quota.policy(), cold);
+    Amounts charge = Charges.estimated(lease.request(), lease.forecast(), quota.policy(), cold);
     tx.emit(
         new LeaseEnqueued(
             new Waiter(
@@ -288,6 +293,8 @@ public final class SettlementHandler {
                 Tags.finish(startTag, lease.cost(), weight),
                 null,
                 null,
+                null,
+                lease.forecast(),
                 standing),
             null));
   }

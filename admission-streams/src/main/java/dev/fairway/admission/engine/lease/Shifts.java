@@ -15,7 +15,7 @@ import java.util.TreeMap;
 /**
  * What a settlement moves besides its own quota's buckets: the other quotas that the lease took
  * from, the reserve of its class, and its tenant's bucket and tag. No provider's number stands for
- * any of these, so nothing is absorbed there.
+ * a reserve or a ceiling, so nothing is absorbed there.
  */
 final class Shifts {
 
@@ -23,15 +23,17 @@ final class Shifts {
 
   /** The input of an open lease is known; reserve and ceiling wait for the end. */
   static Shift atRenewal(KeyState key, Lease lease, long input) {
-    long output = Charges.outputEstimate(lease.request());
+    long output = lease.forecast().outputTokens();
     Map<String, Amounts> also = new TreeMap<>();
     lease
         .taken()
         .also()
         .forEach(
             (id, held) -> {
-              if (key.quota(id) != null) {
-                also.put(id, difference(held, Charges.everyDimension(input, output)));
+              QuotaState other = key.quota(id);
+              if (other != null) {
+                Amounts actual = Charges.everyDimension(input, output);
+                also.put(id, inOther(other, lease, held, actual));
               }
             });
     return new Shift(also, Amounts.NONE, Amounts.NONE, 0);
@@ -46,10 +48,10 @@ final class Shifts {
         .also()
         .forEach(
             (id, held) -> {
-              if (key.quota(id) != null) {
-                also.put(
-                    id,
-                    difference(held, ActualUse.inOther(quota.policy(), lease, settlement, held)));
+              QuotaState other = key.quota(id);
+              if (other != null) {
+                Amounts used = ActualUse.inOther(quota.policy(), lease, settlement, held);
+                also.put(id, inOther(other, lease, held, used));
               }
             });
     return new Shift(
@@ -57,6 +59,17 @@ final class Shifts {
         reserve(taken, actual),
         difference(taken.ceiling(), actual),
         tenantTag(quota, lease, settlement, actual));
+  }
+
+  /** What moves another quota; nothing where a number of its provider's has the call already. */
+  private static Amounts inOther(QuotaState other, Lease lease, Amounts held, Amounts actual) {
+    Amounts difference = difference(held, actual);
+    for (Dimension d : Dimension.values()) {
+      if (difference.has(d) && other.absorbed(d, lease)) {
+        difference = difference.with(d, 0);
+      }
+    }
+    return difference;
   }
 
   /** Per dimension that refills: held less actual, positive for a refund. */

@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.lease;
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.Waiter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,14 +23,16 @@ public record Takes(Amounts own, List<Share> also, boolean cold) {
   public record Share(QuotaState quota, Amounts charge) {}
 
   /** What a request takes at that time; every quota it takes from must be defined. */
-  public static Takes of(QuotaState quota, LeaseRequest request, long atMs) {
+  public static Takes of(QuotaState quota, LeaseRequest request, Forecast forecast, long atMs) {
     boolean cold = Charges.coldCache(request, atMs);
-    Amounts own = Charges.estimated(request, quota.policy(), cold);
-    List<QuotaState> others = quota.also();
-    if (others.isEmpty()) {
-      return new Takes(own, List.of(), cold);
-    }
-    return new Takes(own, also(quota, Charges.demand(request, quota.policy(), cold)), cold);
+    Amounts own = Charges.estimated(request, forecast, quota.policy(), cold);
+    Amounts demand = Charges.demand(request, forecast, quota.policy(), cold);
+    return new Takes(own, demand == null ? List.of() : also(quota, demand), cold);
+  }
+
+  /** What a waiting request takes at that time. */
+  public static Takes of(QuotaState quota, Waiter waiter, long atMs) {
+    return of(quota, waiter.request(), waiter.forecast(), atMs);
   }
 
   /** What a call takes from the other quotas, by what it takes of every dimension. */

@@ -3,7 +3,6 @@ package dev.fairway.admission.engine.queue;
 import dev.fairway.admission.engine.Event.Reweighting;
 import dev.fairway.admission.engine.Event.WaiterReweighted;
 import dev.fairway.admission.engine.LeaseRequest.Estimate;
-import dev.fairway.admission.engine.lease.Charges;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Waiter;
@@ -21,7 +20,7 @@ public final class CacheBump {
   public static WaiterReweighted of(KeyState key, QuotaState quota, Waiter waiter, long atMs) {
     if (!quota.policy().order().ranked()
         || waiter.standing().cacheBumped()
-        || !endsSoon(waiter, quota, atMs)) {
+        || !endsSoon(waiter, atMs)) {
       return null;
     }
     int weight = waiter.weightMilli() * 2;
@@ -40,11 +39,10 @@ public final class CacheBump {
         finish);
   }
 
-  private static boolean endsSoon(Waiter waiter, QuotaState quota, long atMs) {
+  private static boolean endsSoon(Waiter waiter, long atMs) {
     Estimate estimate = waiter.request().estimate();
     Long endsAtMs = estimate.cacheExpiresAtMs();
     boolean soon = endsAtMs != null && endsAtMs > atMs && endsAtMs - atMs < SOON_MS;
-    return soon
-        && estimate.cachedTokens() > Charges.uncachedInput(waiter.request(), quota.policy());
+    return soon && estimate.cachedTokens() > waiter.forecast().inputTokens();
   }
 }

@@ -55,7 +55,8 @@ public final class Eta {
                     : quota.msUntil(
                         d,
                         Amounts.saturatedAdd(
-                            ahead.demand().get(d), need(quota, d, waiter.estimate())),
+                            ahead.demand().get(d),
+                            quota.need(d, waiter.standing().role(), waiter.estimate())),
                         atMs));
       }
     }
@@ -99,7 +100,7 @@ public final class Eta {
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (d.refills() && other.limits(d)) {
-        long own = need(other, d, waiter.demand());
+        long own = other.need(d, waiter.standing().role(), waiter.demand());
         long kept = other.hasReserves() ? other.reservedForOthers(null, d, atMs) : 0;
         long needed = Amounts.saturatedAdd(before.get(d), Amounts.saturatedAdd(own, kept));
         wait = Math.max(wait, other.msUntil(d, needed, atMs));
@@ -112,19 +113,21 @@ public final class Eta {
   public static LeaseQueued told(
       KeyState key, QuotaState quota, Waiter waiter, long atMs, OpaqueBytes correlation) {
     Ahead ahead = quota.order().ahead(waiter);
+    long etaMs = waitMs(key, quota, waiter, ahead, atMs);
     return new LeaseQueued(
         quota.id(),
         waiter.request().requestId(),
         waiter.request().agentId(),
         ahead.count() + 1,
-        waitMs(key, quota, waiter, ahead, atMs),
-        null,
+        etaMs,
+        p90Ms(quota, waiter, etaMs),
         correlation);
   }
 
-  /** Usable balance at which a charge fits: an oversize one fits a full bucket and leaves debt. */
-  public static long need(QuotaState quota, Dimension d, Amounts charge) {
-    return Math.min(charge.get(d), quota.cap(d));
+  /** What nine of ten such waits did not exceed, or null while that is not learned. */
+  public static Long p90Ms(QuotaState quota, Waiter waiter, long etaMs) {
+    Double factor = quota.statistics().etaP90Factor(waiter.standing().role());
+    return factor == null ? null : (Long) Math.min(Math.round(etaMs * factor), LONGEST_MS);
   }
 
   /** The longer of the quota's promise and twice the time in which this charge refills. */

@@ -24,7 +24,7 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
 
   static Fit of(QuotaState quota, Waiter waiter, Takes takes, long atMs) {
     String reserveOf = reserveClass(quota, waiter);
-    Search search = new Search(atMs);
+    Search search = new Search(waiter, atMs);
     search.in(quota, takes.own(), reserveOf);
     long ownDueMs = search.dueMs;
     for (Takes.Share share : takes.also()) {
@@ -40,8 +40,8 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
   }
 
   /** Whether what a request takes from a quota that its own takes from too is there. */
-  static boolean isThere(Takes.Share share, long atMs) {
-    Search search = new Search(atMs);
+  static boolean isThere(Waiter waiter, Takes.Share share, long atMs) {
+    Search search = new Search(waiter, atMs);
     search.in(share.quota(), share.charge(), null);
     return search.dueMs <= atMs;
   }
@@ -91,12 +91,14 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
   }
 
   private static final class Search {
+    private final String role;
     private final long atMs;
     private long dueMs;
     private QuotaState binding;
     private Dimension dimension;
 
-    Search(long atMs) {
+    Search(Waiter waiter, long atMs) {
+      this.role = waiter.standing().role();
       this.atMs = atMs;
       this.dueMs = atMs;
     }
@@ -116,7 +118,7 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
     }
 
     private long dueMs(QuotaState quota, Dimension d, Amounts charge, String reserveOf) {
-      long need = Math.max(0, Eta.need(quota, d, charge));
+      long need = Math.max(0, quota.need(d, role, charge));
       if (!d.refills()) {
         return quota.usable(d, atMs) < need ? Long.MAX_VALUE : atMs;
       }
@@ -137,7 +139,7 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
       if (there(quota, d, need, reserveOf, least)) {
         return least;
       }
-      long most = later(atMs, quota.msUntil(d, quota.cap(d), atMs));
+      long most = Math.max(least, later(atMs, quota.msUntil(d, quota.usableCap(d), atMs)));
       for (int step = 0; step < STEPS && least + 1 < most; step++) {
         long middle = least + (most - least) / 2;
         if (there(quota, d, need, reserveOf, middle)) {
@@ -152,7 +154,7 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
     private static boolean there(
         QuotaState quota, Dimension d, long need, String reserveOf, long atMs) {
       long usable = quota.usable(d, atMs);
-      long free = Math.max(0, quota.cap(d) - quota.reserveCapOfOthers(reserveOf, d));
+      long free = Math.max(0, quota.usableCap(d) - quota.reserveCapOfOthers(reserveOf, d));
       return usable >= need
           && usable - quota.reservedForOthers(reserveOf, d, atMs) >= Math.min(need, free);
     }

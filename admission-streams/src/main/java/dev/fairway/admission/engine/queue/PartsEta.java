@@ -2,7 +2,6 @@ package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
-import dev.fairway.admission.engine.bucket.FixedPoint;
 import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.ShareBuckets;
@@ -80,11 +79,12 @@ final class PartsEta {
         before -= Math.max(0, takes - comesIn(quota.tenant(tenant.getKey()).ceiling(), inMs));
       }
     }
-    long own = Eta.need(quota, d, waiter.estimate());
+    long own = quota.need(d, waiter.standing().role(), waiter.estimate());
     if (!quota.hasReserves()) {
       return Amounts.saturatedAdd(before, own);
     }
-    long beside = Math.min(own, Math.max(0, quota.cap(d) - quota.reserveCapOfOthers(reserveOf, d)));
+    long beside =
+        Math.min(own, Math.max(0, quota.usableCap(d) - quota.reserveCapOfOthers(reserveOf, d)));
     long reserved = 0;
     long kept = 0;
     for (var reserve : quota.policy().order().reserves()) {
@@ -106,7 +106,6 @@ final class PartsEta {
     if (!bucket.has(d)) {
       return Long.MAX_VALUE / 4;
     }
-    long refilled = FixedPoint.refilledTokens(bucket.unitsPerMs(quota, d), inMs, 0);
-    return Math.max(0, bucket.usable(quota, d, atMs) + refilled);
+    return bucket.gives(quota, d, atMs, inMs);
   }
 }

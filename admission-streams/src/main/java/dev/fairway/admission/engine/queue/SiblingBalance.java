@@ -1,7 +1,9 @@
 package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.state.KeyState;
+import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Row.TaskRow;
+import dev.fairway.admission.engine.state.Statistics;
 import java.util.List;
 
 /**
@@ -18,7 +20,7 @@ final class SiblingBalance {
   private SiblingBalance() {}
 
   /** Factor of a task's weight in thousandths; 1000 while nothing is known. */
-  static int milli(KeyState key, String taskId, String role) {
+  static int milli(KeyState key, QuotaState quota, String taskId, String role) {
     if (taskId == null) {
       return EVEN;
     }
@@ -26,11 +28,11 @@ final class SiblingBalance {
     if (siblings.isEmpty()) {
       return EVEN;
     }
-    Double own = workLeft(key, role, key.callsOf(taskId));
+    Double own = workLeft(quota.statistics(), role, key.callsOf(taskId));
     double sum = 0;
     int known = 0;
     for (TaskRow sibling : siblings) {
-      Double work = workLeft(key, sibling.role(), sibling.calls());
+      Double work = workLeft(quota.statistics(), sibling.role(), sibling.calls());
       if (work != null) {
         sum += work;
         known++;
@@ -43,9 +45,9 @@ final class SiblingBalance {
     return (int) Math.round(EVEN * Math.max(LEAST, Math.min(ratio, MOST)));
   }
 
-  private static Double workLeft(KeyState key, String role, int callsDone) {
-    Double input = role == null ? null : key.roles().meanInputPerCall(role);
-    Double calls = role == null ? null : key.roles().callsPerTask(role);
+  private static Double workLeft(Statistics learned, String role, int callsDone) {
+    Double input = role == null ? null : learned.meanInput(role);
+    Double calls = role == null ? null : learned.callsPerTask(role);
     return input == null || calls == null ? null : input * Math.max(1, calls - callsDone);
   }
 }

@@ -139,7 +139,7 @@ final class Turns {
     boolean keptBack = keptBack(quota, quota, others);
     for (TenantState tenant : quota.order().tenants()) {
       Waiter head = tenant.head();
-      Takes takes = Takes.of(quota, head.request(), atMs);
+      Takes takes = Takes.of(quota, head, atMs);
       if (head.deadlineMs() < atMs || Limits.neverFits(quota, head, takes) != null) {
         return new Turn(quota, head, takes, Lane.IN_ORDER, null);
       }
@@ -203,7 +203,7 @@ final class Turns {
       return;
     }
     for (Takes.Share share : takes.also()) {
-      if (!Fit.isThere(share, atMs)) {
+      if (!Fit.isThere(head, share, atMs)) {
         heldBy.putIfAbsent(share.quota(), quota);
       }
     }
@@ -217,7 +217,7 @@ final class Turns {
       for (TenantState tenant : quota.order().tenants()) {
         Waiter next = tenant.nextInLane(1L << lane, null);
         while (next != null && seen++ < CANDIDATES) {
-          Takes takes = Takes.of(quota, next.request(), atMs);
+          Takes takes = Takes.of(quota, next, atMs);
           long due =
               keptBack(quota, quota, quota.also())
                   ? Long.MAX_VALUE
@@ -252,7 +252,7 @@ final class Turns {
     for (int seen = 0; seen < CANDIDATES && closed.size() < 2 && !candidates.isEmpty(); seen++) {
       Candidate next = candidates.poll();
       add(candidates, quota, next.tenant, rule, next.waiter);
-      Takes takes = Takes.of(quota, next.waiter.request(), atMs);
+      Takes takes = Takes.of(quota, next.waiter, atMs);
       Lane lane = rule.lane(takes);
       if (next.waiter == front.head() || lane == null || closed.contains(lane)) {
         continue;
@@ -272,7 +272,7 @@ final class Turns {
   private boolean atItsCeiling(QuotaState quota, TenantState tenant) {
     Waiter head = tenant.head();
     return tenant.ceiling() != null
-        && Fit.of(quota, head, Takes.of(quota, head.request(), atMs), atMs).ceilingDueMs() > atMs;
+        && Fit.of(quota, head, Takes.of(quota, head, atMs), atMs).ceilingDueMs() > atMs;
   }
 
   private static void add(

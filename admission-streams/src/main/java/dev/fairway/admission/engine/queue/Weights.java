@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.queue;
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.state.KeyState;
+import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Standing;
 
 /**
@@ -19,7 +20,8 @@ public final class Weights {
 
   /** Weight in thousandths. */
   public static int milli(
-      KeyState key, QuotaPolicy policy, LeaseRequest request, Standing standing, int attempt) {
+      KeyState key, QuotaState quota, LeaseRequest request, Standing standing, int attempt) {
+    QuotaPolicy policy = quota.policy();
     boolean ranked = policy.order().ranked();
     int most = policy.order().tenant(standing.tenant()).maxUnblocks();
     long unblocks =
@@ -31,7 +33,7 @@ public final class Weights {
             >> Math.min(request.repeatFailures(), MAX_HALVINGS);
     if (ranked) {
       weight = attempt > 1 ? weight / 2 : weight;
-      weight = weight * SiblingBalance.milli(key, request.taskId(), standing.role()) / 1000;
+      weight = weight * SiblingBalance.milli(key, quota, request.taskId(), standing.role()) / 1000;
       weight = standing.cacheBumped() ? weight * 2 : weight;
     }
     return (int) Math.max(MIN_MILLI, Math.min(weight, MAX_MILLI));

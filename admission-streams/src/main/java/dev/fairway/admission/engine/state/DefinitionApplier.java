@@ -7,6 +7,8 @@ import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Charges;
 import dev.fairway.admission.engine.lease.Claims;
+import dev.fairway.admission.engine.margin.ModeChange;
+import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.queue.Weights;
 import dev.fairway.admission.engine.state.Row.DefinitionRow;
@@ -40,6 +42,7 @@ final class DefinitionApplier {
     quota.policy = QuotaPolicy.of(definition);
     quota.marginBp = quota.policy.marginStartBp();
     quota.refilledAtMs = key.nowMs;
+    pickModes(key, quota);
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (quota.limits(d)) {
@@ -61,18 +64,34 @@ final class DefinitionApplier {
     quota.policy = QuotaPolicy.of(definition);
     quota.removed = false;
     changeMargin(quota, policyBefore);
-    boolean levelGiven = definition.level() != null && !definition.level().equals(before.level());
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (policyBefore.limits().get(d) != quota.policy.limits().get(d)) {
         quota.learnedLimits[i] = null;
       }
-      quota.buckets[i] = changed(key, quota, policyBefore, d, levelGiven);
+    }
+    pickModes(key, quota);
+    Applier.noteFloor(key, quota);
+    boolean levelGiven = definition.level() != null && !definition.level().equals(before.level());
+    for (int i = 0; i < Dimension.count(); i++) {
+      quota.buckets[i] = changed(key, quota, policyBefore, Dimension.of(i), levelGiven);
     }
     key.linkAlso(quota);
     Parts.redefine(key, quota, policyBefore.order());
     LeaseApplier.rescheduleSweeps(quota);
+    LeaseApplier.rebuildUncertain(key, quota);
     waiting.forEach(waiter -> putBack(key, quota, waiter));
+  }
+
+  /** A definition that names a mode sets it; AUTO goes on from what is known of the provider. */
+  private static void pickModes(KeyState key, QuotaState quota) {
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      quota.modes[i] =
+          quota.limits(d) && d.refills()
+              ? ModeChange.wanted(quota, d, quota.answeredAtMs[i], key.nowMs)
+              : null;
+    }
   }
 
   private static void changeMargin(QuotaState quota, QuotaPolicy before) {
@@ -90,6 +109,9 @@ final class DefinitionApplier {
     Bucket bucket = quota.buckets[d.ordinal()];
     if (!quota.limits(d)) {
       quota.absorbedBeforeMs[d.ordinal()] = null;
+      quota.answeredAtMs[d.ordinal()] = null;
+      quota.resetAtMs[d.ordinal()] = null;
+      quota.outside[d.ordinal()] = OutsideRate.NONE;
       return null;
     }
     if (levelGiven && quota.definition.level().has(d)) {
@@ -136,14 +158,14 @@ final class DefinitionApplier {
         w.standing()
             .under(
                 Claims.of(quota.policy.order(), w.request()),
-                Charges.demand(w.request(), quota.policy, cold));
+                Charges.demand(w.request(), w.forecast(), quota.policy, cold));
     boolean moved = !standing.tenant().equals(w.standing().tenant());
     long startTag = moved ? quota.startTag(standing.tenant(), agent) : w.startTag();
-    int weight = Weights.milli(key, quota.policy, w.request(), standing, w.attempt());
-    long cost = Charges.estimatedCost(w.request(), quota.policy, cold);
+    int weight = Weights.milli(key, quota, w.request(), standing, w.attempt());
+    long cost = Charges.estimatedCost(w.request(), w.forecast(), quota.policy, cold);
     Waiter again =
         w.placed(
-            Charges.estimated(w.request(), quota.policy, cold),
+            Charges.estimated(w.request(), w.forecast(), quota.policy, cold),
             cost,
             weight,
             startTag,

@@ -57,7 +57,6 @@ public final class KeyState {
   final TaskGraph graph = new TaskGraph(tasks);
   final DueIndex taskUse = new DueIndex();
   final Map<String, TreeSet<String>> waitersOfTask = new HashMap<>();
-  final RoleAverages roles = new RoleAverages();
   final Map<String, RetriesRow> retries = new HashMap<>();
   final DueIndex retryUse = new DueIndex();
   final Map<String, DueIndex> unclaimed = new HashMap<>();
@@ -153,11 +152,6 @@ public final class KeyState {
     return graph;
   }
 
-  /** What is learned of roles. */
-  public RoleStatistics roles() {
-    return roles;
-  }
-
   /** Identities of the requests of a task that wait, in order of identity. */
   public Set<String> waitersOf(String taskId) {
     return waitersOfTask.getOrDefault(taskId, NOBODY);
@@ -208,6 +202,12 @@ public final class KeyState {
     return group.values();
   }
 
+  /** Quotas that take from this one too, in order of id. */
+  List<QuotaState> takersOf(QuotaState quota) {
+    TreeSet<String> ids = takers.get(quota.id());
+    return ids == null ? List.of() : ids.stream().map(quotas::get).toList();
+  }
+
   static String identityOf(Waiter waiter) {
     return Identity.ofRequest(waiter.request().agentId(), waiter.request().requestId());
   }
@@ -245,6 +245,7 @@ public final class KeyState {
         quota.sent.remove(lease.sentAtMs(), lease.leaseId());
         changes.delete(new Row.LeaseRow(lease).id());
       }
+      quota.statistics.forget(this, quota.id());
     }
     quotas.values().removeIf(this::isGone);
   }
@@ -278,6 +279,8 @@ public final class KeyState {
         .reserves
         .keySet()
         .forEach(name -> changes.delete(new RowId(Row.Kind.RESERVE, quota.id(), name)));
+    quota.statistics.deleteRows(this, quota.id());
+    quota.alerts.raised().forEach(row -> changes.delete(row.id()));
     unlinkAlso(quota);
     return true;
   }

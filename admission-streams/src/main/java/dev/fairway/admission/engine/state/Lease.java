@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.state;
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Forecast;
 
 /**
  * A lease, from its grant until it is forgotten.
@@ -26,6 +27,9 @@ import dev.fairway.admission.engine.bucket.Dimension;
  * @param sentAtMs when it was sent, or is thought to have been
  * @param sendKnown whether its own signal told that time
  * @param sendGuardMs uncertainty of that time
+ * @param forecast what its charge was made of
+ * @param errorMilli standard deviation of its actual, thousandths of its charge
+ * @param signalled whether a signal of its own was applied: the provider's number has it
  * @param standing as what its request was served
  * @param taken what it took besides {@code charged}
  */
@@ -49,6 +53,9 @@ public record Lease(
     long sentAtMs,
     boolean sendKnown,
     long sendGuardMs,
+    Forecast forecast,
+    int errorMilli,
+    boolean signalled,
     Standing standing,
     Taken taken) {
 
@@ -81,6 +88,9 @@ public record Lease(
         sentAtMs,
         sendKnown,
         sendGuardMs,
+        forecast,
+        errorMilli,
+        signalled,
         standing,
         nowTaken);
   }
@@ -107,12 +117,15 @@ public record Lease(
         sentAtMs,
         sendKnown,
         sendGuardMs,
+        forecast,
+        errorMilli,
+        signalled,
         standing,
         taken);
   }
 
   /** The lease at its end. */
-  Lease ended(Status newStatus, long atMs, Amounts nowCharged) {
+  Lease ended(Status newStatus, long atMs, Amounts nowCharged, Taken nowTaken) {
     return new Lease(
         request,
         contentHash,
@@ -133,6 +146,38 @@ public record Lease(
         sentAtMs,
         sendKnown,
         sendGuardMs,
+        forecast,
+        errorMilli,
+        signalled,
+        standing,
+        nowTaken);
+  }
+
+  /** With a signal of its own applied. */
+  Lease withSignal() {
+    return new Lease(
+        request,
+        contentHash,
+        appendedAtMs,
+        deadlineMs,
+        leaseId,
+        attempt,
+        status,
+        grantedAtMs,
+        expiresAtMs,
+        endedAtMs,
+        charged,
+        inputKnown,
+        coldCache,
+        cost,
+        weightMilli,
+        startTag,
+        sentAtMs,
+        sendKnown,
+        sendGuardMs,
+        forecast,
+        errorMilli,
+        true,
         standing,
         taken);
   }
@@ -162,6 +207,9 @@ public record Lease(
         grantedAtMs + delayMs,
         true,
         0,
+        forecast,
+        errorMilli,
+        signalled,
         standing,
         taken);
   }

@@ -1,5 +1,7 @@
 package dev.fairway.admission.engine.state;
 
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Event.Lane;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
 import dev.fairway.admission.engine.Event.LeaseExpired;
@@ -12,6 +14,7 @@ import dev.fairway.admission.engine.OrderPolicy;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.learn.CallSample;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.state.Lease.Status;
@@ -35,6 +38,8 @@ final class LeaseApplier {
 
   /** The learned maximum forgets this share of itself at each observation. */
   private static final int DELAY_DECAY = 64;
+
+  private static final long SHORTEST_ETA_MS = 100;
 
   private LeaseApplier() {}
 
@@ -200,8 +205,12 @@ final class LeaseApplier {
             e.grantedAtMs() + quota.sendDelayMeanMs(),
             false,
             quota.sendDelaySpreadMs(),
+            waiter.forecast(),
+            (int) Math.round(1000 * quota.statistics.sigma(waiter.standing().role())),
+            false,
             waiter.standing(),
             e.taken());
+    learnWait(key, quota, waiter);
     indexLease(key, quota, lease);
     key.changes.put(new LeaseRow(lease));
   }
@@ -253,12 +262,13 @@ final class LeaseApplier {
   static void indexLease(KeyState key, QuotaState quota, Lease lease) {
     quota.leases.put(lease.leaseId(), lease);
     quota.sent.add(lease.sentAtMs(), lease.leaseId());
+    quota.indexUncertain(lease, lease.charged());
     if (lease.status() == Status.OPEN) {
       key.leaseOfRequest.put(KeyState.identityOf(lease), lease.leaseId());
       quota.expiries.add(lease.expiresAtMs(), lease.leaseId());
       quota.reserved = quota.reserved.plus(lease.charged());
       quota.open++;
-      SharedBuckets.hold(key, lease.taken(), true);
+      SharedBuckets.hold(key, lease, true);
     } else {
       quota.sweeps.add(sweepAtMs(quota, lease), lease.leaseId());
     }
@@ -267,12 +277,13 @@ final class LeaseApplier {
   private static void unindexLease(KeyState key, QuotaState quota, Lease lease) {
     quota.leases.remove(lease.leaseId());
     quota.sent.remove(lease.sentAtMs(), lease.leaseId());
+    quota.unindexUncertain(lease.leaseId());
     if (lease.status() == Status.OPEN) {
       key.leaseOfRequest.remove(KeyState.identityOf(lease));
       quota.expiries.remove(lease.expiresAtMs(), lease.leaseId());
       quota.reserved = quota.reserved.minus(lease.charged());
       quota.open--;
-      SharedBuckets.hold(key, lease.taken(), false);
+      SharedBuckets.hold(key, lease, false);
     } else {
       quota.sweeps.remove(sweepAtMs(quota, lease), lease.leaseId());
     }
@@ -301,6 +312,46 @@ final class LeaseApplier {
       if (lease.status() == Status.OPEN) {
         replace(key, quota, lease, lease.holding(Dimension.CONCURRENT_REQUESTS, 1));
       }
+    }
+  }
+
+  /** A signal was applied: its own call, and those sent before it, are uncertain no more. */
+  static void signalled(KeyState key, QuotaState quota, BucketsResynced e) {
+    for (Event.Resync r : e.dimensions()) {
+      long beforeMs = quota.absorbedBeforeMs[r.dimension().ordinal()];
+      if (r.dimension() == Dimension.INPUT_TOKENS) {
+        quota.uncertainInput.absorb(beforeMs);
+      } else if (r.dimension() == Dimension.TOKENS) {
+        quota.uncertainTokens.absorb(beforeMs);
+      }
+    }
+    Lease own = e.leaseId() == null ? null : quota.leases.get(e.leaseId());
+    if (own != null && quota.policy.observes() && !own.signalled()) {
+      replace(key, quota, own, own.withSignal());
+    }
+  }
+
+  /** What is limited may have changed: which calls are uncertain follows from the leases. */
+  static void rebuildUncertain(KeyState key, QuotaState quota) {
+    quota.uncertainInput.clear();
+    quota.uncertainTokens.clear();
+    quota.leases.values().forEach(lease -> quota.indexUncertain(lease, lease.charged()));
+    for (QuotaState taker : key.quotas.values()) {
+      for (Lease lease : taker.leases.values()) {
+        Amounts held = lease.taken().also().get(quota.id());
+        if (held != null) {
+          quota.indexUncertain(lease, held);
+        }
+      }
+    }
+  }
+
+  /** Waits too short to be told apart from none teach nothing. */
+  private static void learnWait(KeyState key, QuotaState quota, Waiter waiter) {
+    Long etaMs = waiter.firstEtaMs();
+    if (quota.policy.observes() && etaMs != null && etaMs >= SHORTEST_ETA_MS) {
+      long waitedMs = key.nowMs - waiter.enqueuedAtMs();
+      quota.statistics.learnWait(key, quota.id(), waiter.standing().role(), etaMs, waitedMs);
     }
   }
 
@@ -338,11 +389,14 @@ final class LeaseApplier {
     }
     learnDelay(quota, e.sendDelayMs());
     shiftTags(key, quota, old, e);
+    learnCall(key, quota, old, e);
     if (e.outcome() == Outcome.SUCCEEDED) {
       quota.overloads = 0;
     }
-    if (e.outcome() == Outcome.RATE_LIMITED && quota.restoreFromMs != null) {
-      quota.restoreFromMs = key.nowMs;
+    if (e.outcome() == Outcome.RATE_LIMITED) {
+      // No interval with a 429 in it is clean.
+      quota.restoreFromMs = quota.restoreFromMs == null ? null : (Long) key.nowMs;
+      quota.zFallsFromMs = quota.zFallsFromMs == null ? null : (Long) key.nowMs;
     }
     if (e.outcome() == Outcome.NOT_SENT && old.request().taskId() != null) {
       key.countCall(old.request().taskId(), -1, 0, null);
@@ -350,10 +404,9 @@ final class LeaseApplier {
     if (old.taken().passed() != null) {
       passedMore(key, quota, old, e.actual());
     }
-    if (e.outcome() == Outcome.SUCCEEDED) {
-      learnInput(key, old, e.actual());
-    }
-    Lease lease = old.ended(Status.SETTLED, key.nowMs, e.actual()).sentAfter(e.sendDelayMs());
+    Lease lease =
+        old.ended(Status.SETTLED, key.nowMs, e.actual(), SharedBuckets.left(old.taken(), e.shift()))
+            .sentAfter(e.sendDelayMs());
     replace(key, quota, old, lease);
     key.remember(ended(key, old, Ending.SETTLED, FAILURES.contains(e.outcome())));
   }
@@ -379,14 +432,6 @@ final class LeaseApplier {
         failed ? lease.request().agentId() : null);
   }
 
-  private static void learnInput(KeyState key, Lease lease, Amounts actual) {
-    Long input = actual.orNull(Dimension.INPUT_TOKENS);
-    input = input != null ? input : actual.orNull(Dimension.TOKENS);
-    if (input != null) {
-      key.roles.learnInput(key, lease.standing().role(), input);
-    }
-  }
-
   private static void shiftTags(KeyState key, QuotaState quota, Lease lease, LeaseSettled e) {
     TenantState tenant = quota.tenant(lease.standing().tenant());
     if (tenant == null) {
@@ -405,8 +450,24 @@ final class LeaseApplier {
     Buckets.refill(key, quota);
     Buckets.freeSlot(quota, old.charged());
     SharedBuckets.freeSlots(key, quota, old);
-    replace(key, quota, old, old.ended(Status.EXPIRED, key.nowMs, old.charged()));
+    replace(key, quota, old, old.ended(Status.EXPIRED, key.nowMs, old.charged(), old.taken()));
     key.remember(ended(key, old, Ending.EXPIRED, false));
+  }
+
+  private static void learnCall(KeyState key, QuotaState quota, Lease lease, LeaseSettled e) {
+    boolean known = e.usedInput() != null || e.usedOutput() != null;
+    if (known && quota.policy.observes()) {
+      CallSample sample =
+          CallSample.of(
+              quota.policy,
+              lease.request(),
+              lease.forecast(),
+              lease.coldCache(),
+              e.usedInput(),
+              e.usedOutput());
+      String role = lease.standing().role();
+      quota.statistics.learn(key, quota.id(), role, e.agentId(), sample);
+    }
   }
 
   private static void learnDelay(QuotaState quota, Long sendDelayMs) {

@@ -1,15 +1,21 @@
 package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.OrderPolicy;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.margin.OutsideRate;
+import dev.fairway.admission.engine.state.Row.AgentRow;
+import dev.fairway.admission.engine.state.Row.AlertRow;
 import dev.fairway.admission.engine.state.Row.BalanceRow;
 import dev.fairway.admission.engine.state.Row.BucketRow;
 import dev.fairway.admission.engine.state.Row.DefinitionRow;
 import dev.fairway.admission.engine.state.Row.FlowRow;
 import dev.fairway.admission.engine.state.Row.KeyRow;
 import dev.fairway.admission.engine.state.Row.LeaseRow;
+import dev.fairway.admission.engine.state.Row.OutputsRow;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
 import dev.fairway.admission.engine.state.Row.ReserveRow;
 import dev.fairway.admission.engine.state.Row.RetriesRow;
@@ -51,9 +57,10 @@ public final class RowLoader {
       }
       quota.reserves.keySet().forEach(name -> rows.add(reserveRow(quota, name)));
       quota.leases.values().forEach(lease -> rows.add(new LeaseRow(lease)));
+      rows.addAll(quota.statistics.rows(quota.id()));
+      rows.addAll(quota.alerts.raised());
     }
     key.waiters.values().forEach(waiter -> rows.add(new WaiterRow(waiter)));
-    rows.addAll(key.roles.rows.values());
     rows.addAll(key.retries.values());
     rows.addAll(key.tasks.values());
     rows.addAll(key.remembered.values());
@@ -106,8 +113,6 @@ public final class RowLoader {
     } else if (row instanceof ReserveRow r) {
       ShareBuckets reserve = quotaOf(state, row).reserve(r.leaseClass());
       load(reserve, r.refilledAtMs(), r.buckets());
-    } else if (row instanceof RoleRow r) {
-      state.roles.index(r);
     } else if (row instanceof RetriesRow r) {
       state.indexRetries(r);
     } else if (row instanceof TaskRow r) {
@@ -117,6 +122,18 @@ public final class RowLoader {
     } else if (row instanceof FlowRow r) {
       TenantState tenant = quotaOf(state, row).tenant(r.tenant());
       tenant.flows.set(r.agentId(), r.finishTag(), Long.MIN_VALUE);
+    } else if (row instanceof OutputsRow r) {
+      quotaOf(state, row).statistics.load(r);
+    } else if (row instanceof RoleRow r) {
+      quotaOf(state, row).statistics.load(r);
+    } else if (row instanceof AgentRow r) {
+      quotaOf(state, row).statistics.load(r);
+    } else if (row instanceof AlertRow r) {
+      QuotaState quota = quotaOf(state, row);
+      quota.alerts.put(r);
+      if (r.kind() == AlertKind.ESTIMATE_ERROR) {
+        quota.statistics.loadAlert(r.subject());
+      }
     } else if (row instanceof LeaseRow r) {
       LeaseApplier.indexLease(state, quotaOf(state, row), r.lease());
     } else if (row instanceof WaiterRow r) {
@@ -180,7 +197,11 @@ public final class RowLoader {
                 bucket.remainder(),
                 null,
                 null,
-                bucket.clipped()));
+                bucket.clipped(),
+                null,
+                null,
+                null,
+                OutsideRate.NONE));
       }
     }
     return List.copyOf(rows);
@@ -198,7 +219,11 @@ public final class RowLoader {
                 bucket.remainder(),
                 quota.learnedLimits[i],
                 quota.absorbedBeforeMs[i],
-                bucket.clipped()));
+                bucket.clipped(),
+                quota.modes[i],
+                quota.answeredAtMs[i],
+                quota.resetAtMs[i],
+                quota.outside[i]));
       }
     }
     return new BalanceRow(
@@ -217,6 +242,9 @@ public final class RowLoader {
         quota.sendDelayMeanUs,
         quota.sendDelayMaxMs,
         quota.lastSignalSentAtMs,
+        quota.zMilli,
+        quota.zFallsFromMs,
+        quota.floorSinceMs,
         quota.calls.row(quota.topVirtualTime));
   }
 
@@ -226,6 +254,12 @@ public final class RowLoader {
       quota.buckets[i] = new Bucket(b.balance(), b.remainder(), b.clipped());
       quota.learnedLimits[i] = b.learnedLimit();
       quota.absorbedBeforeMs[i] = b.absorbedBeforeMs();
+      // Rows written before there were modes: RATE was the only one.
+      boolean unnamed = b.mode() == null && b.dimension().refills();
+      quota.modes[i] = unnamed ? MarginModeName.RATE : b.mode();
+      quota.answeredAtMs[i] = b.answeredAtMs();
+      quota.resetAtMs[i] = b.resetAtMs();
+      quota.outside[i] = b.outside();
     }
     quota.removed = r.removed();
     quota.refilledAtMs = r.refilledAtMs();
@@ -242,5 +276,8 @@ public final class RowLoader {
     quota.sendDelayMeanUs = r.sendDelayMeanUs();
     quota.sendDelayMaxMs = r.sendDelayMaxMs();
     quota.lastSignalSentAtMs = r.lastSignalSentAtMs();
+    quota.zMilli = r.zMilli();
+    quota.zFallsFromMs = r.zFallsFromMs();
+    quota.floorSinceMs = r.floorSinceMs();
   }
 }

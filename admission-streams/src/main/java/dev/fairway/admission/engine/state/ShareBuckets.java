@@ -4,10 +4,12 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.bucket.Refill;
 
 /**
- * Buckets of a part of a quota: a tenant's ceiling, or a class's reserve. They refill at a share of
- * the quota's rate, up to the same share of its depth, both scaled with the margin.
+ * Buckets of a part of a quota: a tenant's ceiling, or a class's reserve. They refill as the quota
+ * does, at a share of its rate, up to the same share of what of its depth may be used: both as the
+ * margin in force has it. What others take outside is the whole quota's loss, and no part's.
  */
 public final class ShareBuckets {
   private final int shareBp;
@@ -27,19 +29,17 @@ public final class ShareBuckets {
 
   /** Highest balance that refills and refunds reach. */
   public long cap(QuotaState quota, Dimension d) {
-    long whole = d.refills() ? quota.depth(d) : quota.limit(d);
-    int bp = d.refills() ? partBp(quota) : shareBp;
-    return Math.max(1, FixedPoint.mulDiv(whole, bp, FixedPoint.ONE_BP));
+    return share(d.refills() ? quota.usableCap(d) : quota.limit(d));
   }
 
   /** Largest charge that can ever fit. */
   public long largest(QuotaState quota, Dimension d) {
-    return Math.max(1, FixedPoint.mulDiv(quota.largest(d), shareBp, FixedPoint.ONE_BP));
+    return share(quota.largest(d));
   }
 
   /** Refill units per millisecond. */
   public long unitsPerMs(QuotaState quota, Dimension d) {
-    return FixedPoint.unitsPerMs(quota.limit(d), partBp(quota));
+    return share(quota.unitsPerMsAlone(d));
   }
 
   /** Balance at that time. */
@@ -50,21 +50,26 @@ public final class ShareBuckets {
   /** Milliseconds from that time until the bucket holds that much; 0 if it does. */
   public long msUntil(QuotaState quota, Dimension d, long amount, long atMs) {
     Bucket bucket = at(quota, d, atMs);
-    return FixedPoint.msUntil(
-        unitsPerMs(quota, d),
-        Amounts.saturatedSubtract(amount, bucket.balance()),
-        bucket.remainder());
+    long missing = Amounts.saturatedSubtract(amount, bucket.balance());
+    return refill(quota, d).msUntil(missing, bucket.remainder(), cap(quota, d), atMs);
   }
 
-  private int partBp(QuotaState quota) {
-    return Math.max(1, (int) ((long) quota.marginBp() * shareBp / FixedPoint.ONE_BP));
+  /** What it will have given in that time if it were used at once: its level, and what comes in. */
+  public long gives(QuotaState quota, Dimension d, long atMs, long inMs) {
+    return Math.max(0, usable(quota, d, atMs) + refill(quota, d).comesIn(atMs, inMs));
+  }
+
+  private long share(long whole) {
+    return Math.max(1, FixedPoint.mulDiv(whole, shareBp, FixedPoint.ONE_BP));
+  }
+
+  private Refill refill(QuotaState quota, Dimension d) {
+    return new Refill(unitsPerMs(quota, d), cap(quota, d), quota.resetPhaseMs(d));
   }
 
   private Bucket at(QuotaState quota, Dimension d, long atMs) {
     Bucket bucket = buckets[d.ordinal()];
-    return d.refills()
-        ? bucket.refill(unitsPerMs(quota, d), atMs - refilledAtMs, cap(quota, d))
-        : bucket;
+    return d.refills() ? refill(quota, d).of(bucket, refilledAtMs, atMs) : bucket;
   }
 
   // ---- changed by the applier alone

@@ -88,8 +88,9 @@ final class SharedBuckets {
   }
 
   /** Counts what an open lease holds of other quotas, in or out. */
-  static void hold(KeyState key, Taken taken, boolean in) {
-    taken
+  static void hold(KeyState key, Lease lease, boolean in) {
+    lease
+        .taken()
         .also()
         .forEach(
             (id, charged) -> {
@@ -97,6 +98,11 @@ final class SharedBuckets {
               if (other != null) {
                 other.reserved = in ? other.reserved.plus(charged) : other.reserved.minus(charged);
                 other.heldByOthers += in ? 1 : -1;
+                if (in) {
+                  other.indexUncertain(lease, charged);
+                } else {
+                  other.unindexUncertain(lease.leaseId());
+                }
               }
             });
   }

@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.lease.Forecast;
 
 /**
  * A waiting request.
@@ -20,6 +21,8 @@ import dev.fairway.admission.engine.bucket.Amounts;
  * @param finishTag virtual finish time
  * @param toldAtMs when the agent was last told an ETA, or null
  * @param toldEtaMs what it was told, or null
+ * @param firstEtaMs what it was told first, or null
+ * @param forecast what its charge is made of
  * @param standing as what it is served
  */
 public record Waiter(
@@ -37,6 +40,8 @@ public record Waiter(
     long finishTag,
     Long toldAtMs,
     Long toldEtaMs,
+    Long firstEtaMs,
+    Forecast forecast,
     Standing standing) {
 
   /** What it takes per dimension: of every one where other quotas are taken from too. */
@@ -66,6 +71,8 @@ public record Waiter(
         finishTag,
         atMs,
         etaMs,
+        firstEtaMs != null ? firstEtaMs : (Long) etaMs,
+        forecast,
         standing);
   }
 
@@ -97,6 +104,8 @@ public record Waiter(
         newFinishTag,
         toldAtMs,
         toldEtaMs,
+        firstEtaMs,
+        forecast,
         newStanding);
   }
 
