@@ -336,7 +336,7 @@ final class QuotaLedger {
 
   void adjust(Amounts amounts) {
     for (int d = 0; d < buckets.length; d++) {
-      if (buckets[d] != null) {
+      if (buckets[d] != null && LedgerRules.value(amounts, d) != null) {
         buckets[d].adjust(LedgerRules.amount(amounts, d), marginBp);
       }
     }
