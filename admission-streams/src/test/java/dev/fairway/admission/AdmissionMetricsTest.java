@@ -67,7 +67,7 @@ class AdmissionMetricsTest {
             9_000,
             0,
             null,
-            new Event.Order(Event.Lane.IN_ORDER, null, null, 0, 0),
+            new Event.Order(Event.Lane.IN_ORDER, "default", "batch", null, null, 0, 0),
             Taken.NOTHING));
 
     // then

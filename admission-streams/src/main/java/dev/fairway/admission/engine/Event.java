@@ -74,6 +74,8 @@ public sealed interface Event {
    * What a grant means for the order.
    *
    * @param lane by which rule
+   * @param tenant tenant that it was served under
+   * @param leaseClass class that it was served as
    * @param passedAgentId agent of the head that was passed by backfill, or null
    * @param passedRequestId request of that head, or null
    * @param topVirtualTime virtual time of the quota's upper level after the grant
@@ -81,6 +83,8 @@ public sealed interface Event {
    */
   record Order(
       Lane lane,
+      String tenant,
+      String leaseClass,
       String passedAgentId,
       String passedRequestId,
       long topVirtualTime,

@@ -85,6 +85,8 @@ final class OrderMapper {
   static GrantOrder order(Event.Order from) {
     return new GrantOrder(
         Values.symbol(from.lane(), Lane.class),
+        from.tenant(),
+        from.leaseClass(),
         from.passedAgentId(),
         from.passedRequestId(),
         from.topVirtualTime(),
@@ -93,9 +95,11 @@ final class OrderMapper {
 
   static Event.Order order(GrantOrder from, long virtualTime) {
     return from == null
-        ? new Event.Order(Event.Lane.IN_ORDER, null, null, virtualTime, 0)
+        ? new Event.Order(Event.Lane.IN_ORDER, "default", "batch", null, null, virtualTime, 0)
         : new Event.Order(
             Values.symbol(from.getLane(), Event.Lane.class),
+            from.getTenant(),
+            from.getClass$(),
             from.getPassedAgentId(),
             from.getPassedRequestId(),
             from.getTopVirtualTime(),

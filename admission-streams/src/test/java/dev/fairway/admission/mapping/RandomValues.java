@@ -330,7 +330,13 @@ public final class RandomValues {
         number(),
         maybe(this::bytes),
         new Event.Order(
-            oneOf(Event.Lane.values()), maybe(this::id), maybe(this::id), number(), number()),
+            oneOf(Event.Lane.values()),
+            id(),
+            id(),
+            maybe(this::id),
+            maybe(this::id),
+            number(),
+            number()),
         taken());
   }
 

@@ -28,7 +28,6 @@ import dev.fairway.schemas.ReserveRow;
 import dev.fairway.schemas.ResetLearned;
 import dev.fairway.schemas.SettleLease;
 import dev.fairway.schemas.SettlementShift;
-import dev.fairway.schemas.StandingRow;
 import dev.fairway.schemas.StateRow;
 import dev.fairway.schemas.TenantRow;
 import dev.fairway.schemas.UnleasedCharged;
@@ -44,7 +43,7 @@ import java.util.function.Consumer;
 final class KeyLedger {
   private record Asked(String agentId, String requestId) {}
 
-  private record Waiting(String quotaId, StandingRow standing, int attempt) {}
+  private record Waiting(String quotaId, int attempt) {}
 
   private final String key;
   private final Consumer<String> wrong;
@@ -158,7 +157,7 @@ final class KeyLedger {
   }
 
   private static Waiting waiting(WaiterRow row) {
-    return new Waiting(row.getRequest().getQuota(), row.getStanding(), row.getAttempt());
+    return new Waiting(row.getRequest().getQuota(), row.getAttempt());
   }
 
   private void enqueue(AdmissionEvent record, WaiterRow waiter) {
@@ -212,7 +211,7 @@ final class KeyLedger {
               + ", but found "
               + e.getGrantedAtMs());
     }
-    leases.grant(e, waited == null ? null : waited.standing());
+    leases.grant(e);
     if (waited != null) {
       take(lease, e, waited);
     }
@@ -222,6 +221,8 @@ final class KeyLedger {
   private void take(String lease, LeaseGranted e, Waiting waited) {
     Map<String, Amounts> also = e.getTaken() == null ? Map.of() : e.getTaken().getAlso();
     boolean outOfReserve = e.getOrder() != null && e.getOrder().getLane() == Lane.RESERVE;
+    String leaseClass = e.getOrder() == null ? null : e.getOrder().getClass$();
+    String tenant = e.getOrder() == null ? null : e.getOrder().getTenant();
     quota(e.getQuota())
         .ifKnown(
             q -> {
@@ -229,9 +230,9 @@ final class KeyLedger {
                 wrong.accept(
                     lease + ": expected charges in " + q.also() + " too, but found " + also);
               }
-              String reserveOf = waited.attempt() > 1 ? null : waited.standing().getClass$();
+              String reserveOf = waited.attempt() > 1 ? null : leaseClass;
               q.checkFits(lease, e.getCharged(), reserveOf);
-              q.take(lease, e.getCharged(), waited.standing(), e.getTaken(), outOfReserve);
+              q.take(lease, e.getCharged(), tenant, leaseClass, e.getTaken(), outOfReserve);
               q.charge(e.getCharged());
             });
     also.forEach(
@@ -255,9 +256,7 @@ final class KeyLedger {
         .ifKnown(
             q -> {
               q.freeSlots(held.amounts());
-              if (held.standing() != null) {
-                q.freeCeilingSlots(held.standing(), held.taken());
-              }
+              q.freeCeilingSlots(held.tenant(), held.taken());
             });
     held.also().forEach((id, amounts) -> quota(id).ifKnown(q -> q.freeSlots(amounts)));
   }
@@ -267,8 +266,8 @@ final class KeyLedger {
     LeaseLedger.Held held = leases.settle(e, quota, record.getAtMs());
     if (quota != null) {
       quota.adjust(e.getAdjusted());
-      if (held != null && held.standing() != null) {
-        quota.shift(held.standing(), e.getShift());
+      if (held != null) {
+        quota.shift(held.tenant(), held.leaseClass(), e.getShift());
       }
     }
     adjustAlso(e.getShift());

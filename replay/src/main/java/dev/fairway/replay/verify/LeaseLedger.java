@@ -9,7 +9,6 @@ import dev.fairway.schemas.LeaseRow;
 import dev.fairway.schemas.LeaseSettled;
 import dev.fairway.schemas.LeaseStatus;
 import dev.fairway.schemas.SettlementShift;
-import dev.fairway.schemas.StandingRow;
 import dev.fairway.schemas.TakenRow;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -41,18 +40,21 @@ final class LeaseLedger {
       long grantedAtMs,
       Amounts amounts,
       Long endedAtMs,
-      StandingRow standing,
+      String tenant,
+      String leaseClass,
       TakenRow taken) {
     Held holding(Amounts now) {
       return holding(now, taken);
     }
 
     Held holding(Amounts now, TakenRow nowTaken) {
-      return new Held(quotaId, agentId, requestId, grantedAtMs, now, endedAtMs, standing, nowTaken);
+      return new Held(
+          quotaId, agentId, requestId, grantedAtMs, now, endedAtMs, tenant, leaseClass, nowTaken);
     }
 
     Held endedAt(long atMs) {
-      return new Held(quotaId, agentId, requestId, grantedAtMs, amounts, atMs, standing, taken);
+      return new Held(
+          quotaId, agentId, requestId, grantedAtMs, amounts, atMs, tenant, leaseClass, taken);
     }
 
     /** What it holds of other quotas, by quota id. */
@@ -79,7 +81,8 @@ final class LeaseLedger {
             row.getGrantedAtMs(),
             row.getCharged(),
             row.getEndedAtMs(),
-            row.getStanding(),
+            row.getStanding() == null ? null : row.getStanding().getTenant(),
+            row.getStanding() == null ? null : row.getStanding().getClass$(),
             row.getTaken());
     if (row.getStatus() == LeaseStatus.OPEN) {
       open.put(row.getLeaseId(), held);
@@ -94,7 +97,7 @@ final class LeaseLedger {
     before.settled.forEach(settled::putIfAbsent);
   }
 
-  void grant(LeaseGranted e, StandingRow standing) {
+  void grant(LeaseGranted e) {
     String id = e.getLeaseId();
     boolean spent = remembered(settled.remove(id), e) || remembered(expired.remove(id), e);
     if (spent || open.containsKey(id)) {
@@ -109,7 +112,8 @@ final class LeaseLedger {
             e.getGrantedAtMs(),
             e.getCharged(),
             null,
-            standing,
+            e.getOrder() == null ? null : e.getOrder().getTenant(),
+            e.getOrder() == null ? null : e.getOrder().getClass$(),
             e.getTaken()));
   }
 

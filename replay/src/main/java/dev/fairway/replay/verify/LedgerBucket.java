@@ -137,7 +137,9 @@ final class LedgerBucket {
       enough -= cap(marginBp) / 1000;
     }
     long room = Math.max(0, enough - reservedAtMost);
-    return usable >= 0 && usable - reserved >= Math.min(amount, room);
+    return usable >= 0
+        && usable >= Math.min(amount, enough)
+        && usable - reserved >= Math.min(amount, room);
   }
 
   void refill(long fromMs, long toMs, int marginBp) {

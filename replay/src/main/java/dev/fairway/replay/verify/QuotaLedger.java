@@ -10,7 +10,6 @@ import dev.fairway.schemas.MarginModeChanged;
 import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.ReserveRow;
 import dev.fairway.schemas.SettlementShift;
-import dev.fairway.schemas.StandingRow;
 import dev.fairway.schemas.TakenRow;
 import dev.fairway.schemas.TenantRow;
 import java.util.List;
@@ -251,8 +250,13 @@ final class QuotaLedger {
 
   /** Takes what a lease takes of its tenant's bucket and of its class's reserve. */
   void take(
-      String who, Amounts charge, StandingRow standing, TakenRow taken, boolean outOfReserve) {
-    ShareLedger ceiling = ceilings.get(standing.getTenant());
+      String who,
+      Amounts charge,
+      String tenant,
+      String leaseClass,
+      TakenRow taken,
+      boolean outOfReserve) {
+    ShareLedger ceiling = tenant == null ? null : ceilings.get(tenant);
     if (ceiling != null) {
       checkShare(who + " under its ceiling", ceiling, charge, true);
       ceiling.charge(charge);
@@ -260,7 +264,7 @@ final class QuotaLedger {
         wrong.accept(who + ": expected the tenant's bucket to be charged " + charge);
       }
     }
-    ShareLedger reserve = reserves.get(standing.getClass$());
+    ShareLedger reserve = leaseClass == null ? null : reserves.get(leaseClass);
     if (reserve != null && taken != null) {
       for (int d = 0; d < LedgerRules.CONCURRENCY; d++) {
         long amount = LedgerRules.amount(taken.getReserve(), d);
@@ -305,20 +309,20 @@ final class QuotaLedger {
   }
 
   /** A settlement moves the tenant's bucket and the class's reserve. */
-  void shift(StandingRow standing, SettlementShift shift) {
-    if (shift != null) {
-      if (ceilings.containsKey(standing.getTenant())) {
-        ceilings.get(standing.getTenant()).adjust(shift.getCeiling(), marginBp);
+  void shift(String tenant, String leaseClass, SettlementShift shift) {
+    if (shift != null && tenant != null) {
+      if (ceilings.containsKey(tenant)) {
+        ceilings.get(tenant).adjust(shift.getCeiling(), marginBp);
       }
-      if (reserves.containsKey(standing.getClass$())) {
-        reserves.get(standing.getClass$()).adjust(shift.getReserve(), marginBp);
+      if (reserves.containsKey(leaseClass)) {
+        reserves.get(leaseClass).adjust(shift.getReserve(), marginBp);
       }
     }
   }
 
-  void freeCeilingSlots(StandingRow standing, TakenRow taken) {
-    if (taken != null && ceilings.containsKey(standing.getTenant())) {
-      ceilings.get(standing.getTenant()).freeSlots(taken.getCeiling());
+  void freeCeilingSlots(String tenant, TakenRow taken) {
+    if (taken != null && tenant != null && ceilings.containsKey(tenant)) {
+      ceilings.get(tenant).freeSlots(taken.getCeiling());
     }
   }
 
@@ -332,7 +336,7 @@ final class QuotaLedger {
 
   void adjust(Amounts amounts) {
     for (int d = 0; d < buckets.length; d++) {
-      if (buckets[d] != null) {
+      if (buckets[d] != null && LedgerRules.value(amounts, d) != null) {
         buckets[d].adjust(LedgerRules.amount(amounts, d), marginBp);
       }
     }

@@ -167,6 +167,11 @@ final class EngineRun {
     boolean big = action.d() % 17 == 0;
     Long input = action.c() % 13 == 0 ? null : (Long) (long) (action.c() % (big ? 7000 : 400));
     Long output = action.d() % 5 == 0 ? null : (Long) (long) (action.d() % 300);
+    if (action.a() % 3 == 0) {
+      // Small against the buckets: may pass a head that waits.
+      input = (long) (action.c() % 25);
+      output = (long) (action.d() % 9);
+    }
     boolean cached = !exact && action.a() % 7 == 0;
     return new LeaseRequest(
         "r" + requests.size(),

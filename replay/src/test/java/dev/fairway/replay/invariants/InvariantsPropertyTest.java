@@ -11,7 +11,7 @@ import net.jqwik.api.Provide;
 
 /** The invariants over random runs of the real engine; a failure prints its seed and shrinks. */
 class InvariantsPropertyTest {
-  private static final int TRIES = 150;
+  private static final int TRIES = 300;
 
   @Provide
   Arbitrary<List<Action>> actions() {

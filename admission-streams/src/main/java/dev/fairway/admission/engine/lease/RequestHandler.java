@@ -156,7 +156,14 @@ public final class RequestHandler {
         lease.expiresAtMs(),
         quota.virtualTime(),
         request.correlation(),
-        new Event.Order(Event.Lane.IN_ORDER, null, null, quota.virtualTime(), 0),
+        new Event.Order(
+            Event.Lane.IN_ORDER,
+            lease.standing().tenant(),
+            lease.standing().leaseClass(),
+            null,
+            null,
+            quota.virtualTime(),
+            0),
         lease.taken());
   }
 

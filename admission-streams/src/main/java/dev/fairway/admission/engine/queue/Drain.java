@@ -109,6 +109,8 @@ public final class Drain {
     long time = inOrder ? Math.max(quota.virtualTime(), end) : quota.virtualTime();
     return new Order(
         turn.lane(),
+        tenant.name(),
+        turn.waiter().standing().leaseClass(),
         passed == null ? null : passed.request().agentId(),
         passed == null ? null : passed.request().requestId(),
         time,

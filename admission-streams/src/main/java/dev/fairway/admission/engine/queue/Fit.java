@@ -126,18 +126,20 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
       if (kept == 0) {
         return later(atMs, quota.msUntil(d, need, atMs));
       }
-      return besideReserves(
-          quota, d, Math.min(need, Math.max(0, quota.usableCap(d) - kept)), reserveOf);
+      return besideReserves(quota, d, need, reserveOf);
     }
 
-    /** Both the bucket and the reserves in it refill, the bucket not slower. */
+    /**
+     * Where other reserves keep some of the bucket, a charge needs all of itself there, and what is
+     * kept beside it; one that is larger than what is left of a full bucket fits a full bucket.
+     * Both the bucket and the reserves in it refill, the bucket not slower.
+     */
     private long besideReserves(QuotaState quota, Dimension d, long need, String reserveOf) {
       long least = later(atMs, quota.msUntil(d, need, atMs));
       if (there(quota, d, need, reserveOf, least)) {
         return least;
       }
-      long most =
-          later(atMs, quota.msUntil(d, need + quota.reserveCapOfOthers(reserveOf, d), atMs));
+      long most = Math.max(least, later(atMs, quota.msUntil(d, quota.usableCap(d), atMs)));
       for (int step = 0; step < STEPS && least + 1 < most; step++) {
         long middle = least + (most - least) / 2;
         if (there(quota, d, need, reserveOf, middle)) {
@@ -151,7 +153,10 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
 
     private static boolean there(
         QuotaState quota, Dimension d, long need, String reserveOf, long atMs) {
-      return quota.usable(d, atMs) - quota.reservedForOthers(reserveOf, d, atMs) >= need;
+      long usable = quota.usable(d, atMs);
+      long free = Math.max(0, quota.usableCap(d) - quota.reserveCapOfOthers(reserveOf, d));
+      return usable >= need
+          && usable - quota.reservedForOthers(reserveOf, d, atMs) >= Math.min(need, free);
     }
   }
 }

@@ -83,7 +83,8 @@ final class PartsEta {
     if (!quota.hasReserves()) {
       return Amounts.saturatedAdd(before, own);
     }
-    own = Math.min(own, Math.max(0, quota.usableCap(d) - quota.reserveCapOfOthers(reserveOf, d)));
+    long beside =
+        Math.min(own, Math.max(0, quota.usableCap(d) - quota.reserveCapOfOthers(reserveOf, d)));
     long reserved = 0;
     long kept = 0;
     for (var reserve : quota.policy().order().reserves()) {
@@ -96,7 +97,9 @@ final class PartsEta {
     }
     long byTag = Math.max(0, ahead.inLanes().get(d) - reserved);
     long others = before - ahead.inLanes().get(d) + byTag;
-    return Amounts.saturatedAdd(Amounts.saturatedAdd(others, own), reserved + kept);
+    long all = Amounts.saturatedAdd(Amounts.saturatedAdd(others, reserved), own);
+    return Math.max(
+        all, Amounts.saturatedAdd(Amounts.saturatedAdd(others, beside), reserved + kept));
   }
 
   private long comesIn(ShareBuckets bucket, long inMs) {
