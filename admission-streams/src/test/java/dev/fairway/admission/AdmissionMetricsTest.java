@@ -10,6 +10,7 @@ import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.Settlement;
+import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Lease;
@@ -129,7 +130,7 @@ class AdmissionMetricsTest {
             "{\"ready\":true,\"engine_version\":\"1\",\"quotas\":[{\"id\":\"a\",\"at_ms\":1000,"
                 + "\"levels\":{\"requests\":-2},\"caps\":{},\"margin\":0.85,\"margin_mode\":\"RATE\","
                 + "\"state\":\"ACTIVE\",\"open_leases\":1,\"waiting\":2,\"reserved\":{},"
-                + "\"hold_until_ms\":null,\"hold_reason\":null,\"virtual_time\":9,\"oldest_wait_ms\":500}]}");
+                + "\"hold_until_ms\":null,\"hold_reason\":null,\"breaker\":\"CLOSED\",\"breaker_until_ms\":null,\"pace\":1.0,\"virtual_time\":9,\"oldest_wait_ms\":500}]}");
   }
 
   private void handled(Map<Row.RowId, Row> rows, Event... events) {
@@ -230,6 +231,7 @@ class AdmissionMetricsTest {
         Amounts.NONE,
         null,
         null,
-        500L);
+        500L,
+        BreakerState.NONE);
   }
 }

@@ -9,6 +9,7 @@ import dev.fairway.admission.engine.Command.UpdateTask;
 import dev.fairway.admission.engine.Event.QuotaDefined;
 import dev.fairway.admission.engine.Event.QuotaReleased;
 import dev.fairway.admission.engine.Event.QuotaRemoved;
+import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.RequestHandler;
@@ -200,10 +201,21 @@ public final class AdmissionEngine {
       String salt = tx.state().salt() == null ? command.salt() : null;
       tx.emit(new QuotaDefined(definition, salt, QuotaPolicy.notEnforced(definition)));
       QuotaState defined = tx.state().quota(definition.id());
-      if (cleared && defined.holdReason(tx.nowMs()) != null) {
-        tx.emit(new QuotaReleased(definition.id()));
+      if (cleared) {
+        clear(tx, defined);
       }
       Drain.run(tx, defined);
+    }
+  }
+
+  private static void clear(Transaction tx, QuotaState quota) {
+    boolean held = quota.holdReason(tx.nowMs()) != null;
+    boolean open = quota.breaker().isOpen();
+    if (held) {
+      tx.emit(new QuotaReleased(quota.id()));
+    }
+    if (held || open) {
+      Ramps.cleared(tx, quota);
     }
   }
 
@@ -306,7 +318,8 @@ public final class AdmissionEngine {
         quota.reserved(),
         hold == null ? null : quota.holdUntilMs(),
         hold,
-        quota.oldestEnqueuedAtMs());
+        quota.oldestEnqueuedAtMs(),
+        quota.breaker());
   }
 
   /** Quota ids of a key, sorted. */

@@ -26,6 +26,8 @@ import java.util.Map;
  * @param cleanIntervalMs length of a clean interval
  * @param cutEvery429 SEED: every 429 of a granted lease cuts; else once per episode
  * @param dominantCost cost is that of the dominant dimension; else (SEED) the estimated tokens
+ * @param breaker whether 429s in a row open a breaker and a pause is followed by a ramp; else
+ *     (SEED) a quota is held, and no more
  * @param callsPerTask most calls of one task, or null
  * @param accounting what of a usage counts
  */
@@ -39,6 +41,7 @@ public record QuotaPolicy(
     long cleanIntervalMs,
     boolean cutEvery429,
     boolean dominantCost,
+    boolean breaker,
     long leaseTtlMs,
     long maxQueueWaitMs,
     long defaultEstimate,
@@ -75,6 +78,7 @@ public record QuotaPolicy(
         bp(m.creep(), 100),
         orElse(m.cleanIntervalMs(), DEFAULT_CLEAN_INTERVAL_MS),
         seed,
+        !seed,
         !seed,
         orElse(d.leaseTtlMs(), DEFAULT_LEASE_TTL_MS),
         orElse(d.maxQueueWaitMs(), DEFAULT_MAX_QUEUE_WAIT_MS),

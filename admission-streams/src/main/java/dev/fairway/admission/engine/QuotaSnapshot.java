@@ -2,7 +2,10 @@ package dev.fairway.admission.engine;
 
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.breaker.BreakerState;
+import dev.fairway.admission.engine.breaker.Ramp;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.FixedPoint;
 
 /**
  * What holds for a quota at one time, for people and metrics.
@@ -20,6 +23,7 @@ import dev.fairway.admission.engine.bucket.Amounts;
  * @param holdUntilMs no grants before, or null
  * @param holdReason why, or null if there is no hold; without a time it waits for an operator
  * @param oldestEnqueuedAtMs when the request that waits longest was enqueued, or null
+ * @param breaker breaker and ramp
  */
 public record QuotaSnapshot(
     QuotaDefinition definition,
@@ -34,4 +38,12 @@ public record QuotaSnapshot(
     Amounts reserved,
     Long holdUntilMs,
     HoldReason holdReason,
-    Long oldestEnqueuedAtMs) {}
+    Long oldestEnqueuedAtMs,
+    BreakerState breaker) {
+
+  /** Pace of grants at that time, basis points of the rate; 10 000 where there is no ramp. */
+  public int paceBp() {
+    Ramp ramp = breaker.ramp();
+    return ramp == null || ramp.endMs() <= atMs ? FixedPoint.ONE_BP : ramp.speedBp(atMs);
+  }
+}

@@ -2,6 +2,8 @@ package dev.fairway.admission.engine;
 
 import dev.fairway.admission.engine.Event.EtaRevised;
 import dev.fairway.admission.engine.Event.LeaseExpired;
+import dev.fairway.admission.engine.breaker.Breaker;
+import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.margin.Aimd;
 import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
@@ -34,6 +36,8 @@ final class TickHandler {
     for (QuotaState quota : List.copyOf(tx.state().quotas())) {
       expireLeases(tx, quota);
       Aimd.restoreDue(tx, quota);
+      Breaker.timeOut(tx, quota);
+      Ramps.end(tx, quota);
       Drain.run(tx, quota);
       departures(tx, quota);
       if (reviewDueMs(quota, tx.previousNowMs()) <= tx.nowMs()) {
@@ -45,6 +49,7 @@ final class TickHandler {
   /** When the next tick of a quota is due, seen from the time of the last command. */
   static long dueMs(QuotaState quota, long nowMs) {
     long due = Math.min(quota.nextExpiryMs(), quota.restoreDueMs());
+    due = Math.min(due, Math.min(Breaker.timeOutDueMs(quota), Ramps.endDueMs(quota)));
     if (quota.order().size() > 0) {
       due = Math.min(due, quota.removed() ? nowMs : quota.nextWaiterDeadlineMs());
       due = Math.min(due, Drain.headDueMs(quota, nowMs));

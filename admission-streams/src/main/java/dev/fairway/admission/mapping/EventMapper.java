@@ -145,6 +145,16 @@ public final class EventMapper {
         LimitLearned.class,
         a ->
             new Event.LimitLearned(a.getQuota(), Values.dimension(a.getDimension()), a.getLimit()));
+    BreakerMapper.pairs(EventMapper::pair);
+  }
+
+  /** Takes the pairs of an event and its record. */
+  interface Pairs {
+    <T extends Event, A> void pair(
+        Class<T> engineType,
+        Function<T, A> toAvro,
+        Class<A> avroType,
+        Function<A, ? extends Event> toEngine);
   }
 
   private EventMapper() {}

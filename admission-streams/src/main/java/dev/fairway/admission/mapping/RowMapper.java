@@ -6,6 +6,7 @@ import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Waiter;
 import dev.fairway.schemas.BalanceRow;
+import dev.fairway.schemas.BreakerRow;
 import dev.fairway.schemas.BucketRow;
 import dev.fairway.schemas.DefinitionRow;
 import dev.fairway.schemas.FlowRow;
@@ -53,6 +54,9 @@ public final class RowMapper {
     if (row instanceof TaskRow r) {
       return new Row.TaskRow(r.getTaskId(), r.getCalls(), r.getTouchedAtMs());
     }
+    if (row instanceof BreakerRow r) {
+      return BreakerMapper.row(r);
+    }
     if (row instanceof KeyRow r) {
       return new Row.KeyRow(
           r.getKey(),
@@ -94,6 +98,9 @@ public final class RowMapper {
     }
     if (row instanceof Row.TaskRow r) {
       return new TaskRow(r.taskId(), r.calls(), r.touchedAtMs());
+    }
+    if (row instanceof Row.BreakerRow r) {
+      return BreakerMapper.row(r);
     }
     if (row instanceof Row.KeyRow r) {
       return new KeyRow(

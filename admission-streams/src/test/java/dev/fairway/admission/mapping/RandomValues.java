@@ -10,6 +10,8 @@ import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.TaskUpdate;
+import dev.fairway.admission.engine.breaker.BreakerState;
+import dev.fairway.admission.engine.breaker.Ramp;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Lease;
@@ -122,7 +124,15 @@ public final class RandomValues {
             () ->
                 new Event.BucketsResynced(
                     quotaId(), maybe(() -> hex(32)), number(), list(this::resync)),
-            () -> new Event.LimitLearned(quotaId(), oneOf(Dimension.values()), number()))
+            () -> new Event.LimitLearned(quotaId(), oneOf(Dimension.values()), number()),
+            () -> new Event.RefusalCounted(quotaId(), hex(32)),
+            () ->
+                new Event.BreakerOpened(
+                    quotaId(), oneOf(Event.BreakerCause.values()), random.nextInt(), number()),
+            () -> new Event.BreakerHalfOpen(quotaId(), hex(32), number()),
+            () -> new Event.BreakerClosed(quotaId(), maybe(() -> hex(32))),
+            () -> new Event.RampStarted(quotaId(), number()),
+            () -> new Event.RampEnded(quotaId()))
         .get();
   }
 
@@ -131,6 +141,7 @@ public final class RandomValues {
             () -> new Row.KeyRow(id(), number(), number(), random.nextInt(), maybe(() -> hex(32))),
             () -> new Row.DefinitionRow(definition()),
             this::balance,
+            () -> new Row.BreakerRow(quotaId(), breaker()),
             () -> new Row.LeaseRow(lease()),
             () -> new Row.WaiterRow(waiter()),
             () -> new Row.FlowRow(quotaId(), id(), number()),
@@ -367,6 +378,18 @@ public final class RandomValues {
         number(),
         number(),
         maybe(this::number));
+  }
+
+  private BreakerState breaker() {
+    return new BreakerState(
+        oneOf(BreakerState.Phase.values()),
+        random.nextInt(),
+        maybe(this::number),
+        number(),
+        maybe(() -> hex(32)),
+        maybe(this::number),
+        maybe(this::number),
+        maybe(() -> new Ramp(number(), number())));
   }
 
   private Amounts amounts() {

@@ -193,6 +193,23 @@ public final class EventLines implements Closeable, Flushable {
           string("reason", e.reason().name());
           number("until_ms", e.untilMs());
         });
+    define(Event.RefusalCounted.class, e -> string("lease", e.leaseId()));
+    define(
+        Event.BreakerOpened.class,
+        e -> {
+          string("cause", e.cause().name());
+          json.writeNumberField("failures", e.failures());
+          json.writeNumberField("probe_at_ms", e.probeAtMs());
+        });
+    define(
+        Event.BreakerHalfOpen.class,
+        e -> {
+          string("lease", e.leaseId());
+          json.writeNumberField("probe_until_ms", e.probeUntilMs());
+        });
+    define(Event.BreakerClosed.class, e -> string("lease", e.leaseId()));
+    define(Event.RampStarted.class, e -> json.writeNumberField("from_ms", e.fromMs()));
+    define(Event.RampEnded.class, e -> {});
     define(Event.MarginCut.class, e -> margin(e.fromBp(), e.toBp()));
     define(Event.MarginRestored.class, e -> margin(e.fromBp(), e.toBp()));
     define(

@@ -153,6 +153,7 @@ final class Tamper {
         reserved,
         q.holdUntilMs(),
         q.holdReason(),
-        q.oldestEnqueuedAtMs());
+        q.oldestEnqueuedAtMs(),
+        q.breaker());
   }
 }

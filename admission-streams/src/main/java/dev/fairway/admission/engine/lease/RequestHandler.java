@@ -2,7 +2,6 @@ package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.Event.Decision;
 import dev.fairway.admission.engine.Event.DecisionRepeated;
-import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseQueued;
@@ -14,6 +13,7 @@ import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
+import dev.fairway.admission.engine.queue.Departures;
 import dev.fairway.admission.engine.queue.Drain;
 import dev.fairway.admission.engine.queue.Eta;
 import dev.fairway.admission.engine.queue.Tags;
@@ -188,13 +188,10 @@ public final class RequestHandler {
           null);
       return true;
     }
-    HoldReason hold = quota.holdReason(tx.nowMs());
-    if (hold == HoldReason.QUOTA_EXHAUSTED || hold == HoldReason.BILLING) {
+    if (quota.isExhausted(tx.nowMs())) {
       reject(
           RejectReason.QUOTA_EXHAUSTED,
-          "The provider refuses this key ("
-              + hold
-              + (quota.holdUntilMs() == null ? "); an operator has to clear the quota" : ")"),
+          Departures.exhaustedDetail(quota, tx.nowMs()),
           quota.holdUntilMs());
       return true;
     }

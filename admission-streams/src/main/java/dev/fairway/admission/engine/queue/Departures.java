@@ -1,6 +1,5 @@
 package dev.fairway.admission.engine.queue;
 
-import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.state.QuotaState;
@@ -16,27 +15,45 @@ public final class Departures {
    * Its deadline passed. It is told when it would have been its turn, and keeps its tag until then.
    */
   public static void atDeadline(Transaction tx, QuotaState quota, Waiter waiter) {
-    HoldReason hold = quota.holdReason(tx.nowMs());
-    boolean exhausted = hold == HoldReason.QUOTA_EXHAUSTED || hold == HoldReason.BILLING;
-    Long retryAtMs = null;
-    if (!exhausted || quota.holdUntilMs() != null) {
-      long etaMs =
-          Eta.waitMs(
-              quota,
-              quota.order().ahead(waiter.finishTag(), waiter.arrival()),
-              waiter.estimate(),
-              tx.nowMs());
-      retryAtMs = tx.nowMs() + etaMs;
-    }
+    long etaMs =
+        Eta.waitMs(
+            quota,
+            quota.order().ahead(waiter.finishTag(), waiter.arrival()),
+            waiter.estimate(),
+            tx.nowMs());
     tx.emit(
         rejected(
             quota,
             waiter,
-            exhausted ? RejectReason.QUOTA_EXHAUSTED : RejectReason.DEADLINE_PASSED,
+            RejectReason.DEADLINE_PASSED,
             "Waited "
                 + (tx.nowMs() - waiter.enqueuedAtMs())
                 + " ms, until its deadline, without room",
-            retryAtMs));
+            tx.nowMs() + etaMs));
+  }
+
+  /**
+   * The provider refuses the quota for longer than anybody is promised to wait: who is in line
+   * leaves it now, and not at its deadline, and keeps its tag until the end of the hold. As many as
+   * a command has room for; the rest are due at once.
+   */
+  public static void whileExhausted(Transaction tx, QuotaState quota) {
+    while (quota.isExhausted(tx.nowMs()) && quota.order().size() > 0 && tx.hasRoom()) {
+      tx.emit(
+          rejected(
+              quota,
+              quota.order().head(),
+              RejectReason.QUOTA_EXHAUSTED,
+              exhaustedDetail(quota, tx.nowMs()),
+              quota.holdUntilMs()));
+    }
+  }
+
+  /** What somebody is told whom an exhausted quota turns away; there must be such a hold. */
+  public static String exhaustedDetail(QuotaState quota, long atMs) {
+    return "The provider refuses this key ("
+        + quota.holdReason(atMs)
+        + (quota.holdUntilMs() == null ? "); an operator has to clear the quota" : ")");
   }
 
   /** It can never be granted. */

@@ -2,6 +2,8 @@ package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.QuotaDefinition.State;
+import dev.fairway.admission.engine.breaker.Breaker;
+import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Charges;
@@ -20,6 +22,7 @@ public final class Drain {
 
   /** Grants to whoever may go now, in every quota that may grant. */
   public static void run(Transaction tx, QuotaState quota) {
+    Departures.whileExhausted(tx, quota);
     while (tx.hasRoom() && mayGrant(quota, tx.nowMs())) {
       Waiter head = quota.order().head();
       if (head == null) {
@@ -42,11 +45,13 @@ public final class Drain {
     }
   }
 
-  /** Whether the quota's state and holds let anything be granted at that time. */
+  /** Whether the quota's state, holds, breaker and ramp let anything be granted at that time. */
   public static boolean mayGrant(QuotaState quota, long atMs) {
     return !quota.removed()
         && quota.definition().state() != State.PAUSED
-        && quota.holdReason(atMs) == null;
+        && quota.holdReason(atMs) == null
+        && Breaker.mayGrant(quota, atMs)
+        && Ramps.mayGrant(quota, atMs);
   }
 
   /** Whether all dimensions have room for a charge. A bucket in debt refuses even a zero. */
@@ -91,14 +96,16 @@ public final class Drain {
    */
   public static long headDueMs(QuotaState quota, long atMs) {
     Waiter head = quota.order().head();
+    if (head != null && quota.isExhausted(atMs)) {
+      return atMs; // Who is still in line leaves it.
+    }
     if (head == null || quota.removed() || quota.definition().state() == State.PAUSED) {
       return Long.MAX_VALUE;
     }
     boolean held = quota.holdReason(atMs) != null;
-    if (held && quota.holdUntilMs() == null) {
-      return Long.MAX_VALUE;
-    }
     long due = held ? quota.holdUntilMs() : atMs;
+    due = Math.max(due, Breaker.grantDueMs(quota, atMs));
+    due = Math.max(due, Ramps.grantDueMs(quota, atMs));
     Amounts charge =
         Charges.estimated(head.request(), quota.policy(), Charges.coldCache(head.request(), atMs));
     for (int i = 0; i < Dimension.count(); i++) {
@@ -140,5 +147,6 @@ public final class Drain {
             tx.nowMs() + quota.policy().leaseTtlMs(),
             Math.max(quota.virtualTime(), head.finishTag()),
             head.request().correlation()));
+    Breaker.granted(tx, quota, leaseId);
   }
 }

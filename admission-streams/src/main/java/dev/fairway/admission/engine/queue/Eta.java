@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.OpaqueBytes;
+import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
@@ -23,6 +24,7 @@ public final class Eta {
   /** Milliseconds until a request with that charge is granted, behind those ahead; 0 for now. */
   public static long waitMs(QuotaState quota, Ahead ahead, Amounts charge, long atMs) {
     long wait = holdMs(quota, atMs);
+    wait = Math.max(wait, Ramps.waitMs(quota, ahead.estimates(), atMs + wait, atMs));
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (d.refills() && quota.limits(d)) {

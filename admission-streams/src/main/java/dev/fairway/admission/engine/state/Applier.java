@@ -34,6 +34,9 @@ final class Applier {
 
   static void apply(KeyState key, Event event) {
     QuotaState quota = key.quotas.get(event.quotaId());
+    if (BreakerApplier.apply(key, quota, event)) {
+      return;
+    }
     if (event instanceof QuotaDefined e) {
       DefinitionApplier.define(key, e);
     } else if (event instanceof LeaseEnqueued e) {
@@ -149,6 +152,7 @@ final class Applier {
     if (e.reason() == HoldReason.OVERLOADED) {
       quota.overloads++;
     }
+    BreakerApplier.held(key, quota, e);
     key.touched.add(quota.id());
   }
 

@@ -61,6 +61,7 @@ final class DefinitionApplier {
       }
       quota.buckets[i] = changed(key, quota, policyBefore, d, levelGiven);
     }
+    BreakerApplier.redefined(key, quota);
     LeaseApplier.rescheduleSweeps(quota);
     reorderWaiting(key, quota);
   }

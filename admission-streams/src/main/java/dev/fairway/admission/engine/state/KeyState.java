@@ -1,5 +1,6 @@
 package dev.fairway.admission.engine.state;
 
+import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.state.Row.KeyRow;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
@@ -165,6 +166,9 @@ public final class KeyState {
     touched.remove(quota.id());
     changes.delete(new RowId(Row.Kind.DEFINITION, quota.id(), ""));
     changes.delete(new RowId(Row.Kind.BALANCE, quota.id(), ""));
+    if (!quota.breaker.equals(BreakerState.NONE)) {
+      changes.delete(new RowId(Row.Kind.BREAKER, quota.id(), ""));
+    }
     quota.flows.all().keySet().stream()
         .sorted()
         .forEach(agent -> changes.delete(new RowId(Row.Kind.FLOW, quota.id(), agent)));

@@ -140,6 +140,7 @@ final class LeaseApplier {
             quota.sendDelaySpreadMs());
     indexLease(key, quota, lease);
     key.changes.put(new LeaseRow(lease));
+    BreakerApplier.granted(key, quota, e);
   }
 
   static void indexLease(KeyState key, QuotaState quota, Lease lease) {
@@ -222,6 +223,7 @@ final class LeaseApplier {
       Buckets.freeSlot(quota, old.charged());
     }
     learnDelay(quota, e.sendDelayMs());
+    BreakerApplier.settled(key, quota, old, e);
     shiftTag(key, quota, e.agentId(), e.tagShift());
     if (e.outcome() == Outcome.SUCCEEDED) {
       quota.overloads = 0;

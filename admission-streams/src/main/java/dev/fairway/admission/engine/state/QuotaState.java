@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.state;
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -50,6 +51,7 @@ public final class QuotaState {
   long sendDelayMeanUs;
   long sendDelayMaxMs;
   Long lastSignalSentAtMs;
+  BreakerState breaker = BreakerState.NONE;
   Amounts reserved = Amounts.NONE;
   int open;
 
@@ -96,9 +98,20 @@ public final class QuotaState {
     return holdReason != null && (holdUntilMs == null || holdUntilMs > atMs) ? holdReason : null;
   }
 
+  /** Whether the provider refuses the quota, or the key, for longer than anybody waits. */
+  public boolean isExhausted(long atMs) {
+    HoldReason hold = holdReason(atMs);
+    return hold == HoldReason.QUOTA_EXHAUSTED || hold == HoldReason.BILLING;
+  }
+
   /** End of the hold, null for one that waits for an operator; ask {@link #holdReason} first. */
   public Long holdUntilMs() {
     return holdUntilMs;
+  }
+
+  /** What 429s and overloads left behind. */
+  public BreakerState breaker() {
+    return breaker;
   }
 
   /** OVERLOADED answers since the last success. */

@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.state;
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.RejectReason;
+import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Dimension;
 import java.util.List;
 
@@ -25,7 +26,8 @@ public sealed interface Row {
     REMEMBERED,
     FLOW,
     LEASE,
-    WAITER
+    WAITER,
+    BREAKER
   }
 
   /** Identity of a row within its key: kind, quota ("" where the key owns it) and name. */
@@ -80,6 +82,14 @@ public sealed interface Row {
     @Override
     public RowId id() {
       return new RowId(Kind.BALANCE, quotaId, "");
+    }
+  }
+
+  /** One per quota that a provider refused since it was defined. */
+  record BreakerRow(String quotaId, BreakerState state) implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.BREAKER, quotaId, "");
     }
   }
 

@@ -1,9 +1,11 @@
 package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Row.BalanceRow;
+import dev.fairway.admission.engine.state.Row.BreakerRow;
 import dev.fairway.admission.engine.state.Row.BucketRow;
 import dev.fairway.admission.engine.state.Row.DefinitionRow;
 import dev.fairway.admission.engine.state.Row.FlowRow;
@@ -35,6 +37,9 @@ public final class RowLoader {
     for (QuotaState quota : key.quotas.values()) {
       rows.add(new DefinitionRow(quota.definition));
       rows.add(balanceRow(quota));
+      if (!quota.breaker.equals(BreakerState.NONE)) {
+        rows.add(new BreakerRow(quota.id(), quota.breaker));
+      }
       quota.flows.all().forEach((agent, tag) -> rows.add(new FlowRow(quota.id(), agent, tag)));
       quota.leases.values().forEach(lease -> rows.add(new LeaseRow(lease)));
     }
@@ -83,6 +88,8 @@ public final class RowLoader {
       state.quotas.put(quota.id(), quota);
     } else if (row instanceof BalanceRow r) {
       loadBalance(quotaOf(state, row), r);
+    } else if (row instanceof BreakerRow r) {
+      quotaOf(state, row).breaker = r.state();
     } else if (row instanceof TaskRow r) {
       state.indexTask(r);
     } else if (row instanceof RememberedRow r) {
