@@ -328,8 +328,14 @@ final class EngineRun {
     QuotaDefinition.State state =
         action.b() % 3 == 0 ? QuotaDefinition.State.PAUSED : QuotaDefinition.State.ACTIVE;
     double start = action.c() % 2 == 0 ? 1.0 : 0.7;
-    QuotaDefinition changed = definition(id, definitions.get(id).preset(), start, state);
+    QuotaDefinition before = definitions.get(id);
+    int clearCount = before.clearCount() + (action.b() % 2);
+    QuotaDefinition changed = cleared(definition(id, before.preset(), start, state), clearCount);
     define(action.d() % 6 == 1 ? withOtherLimits(changed) : changed);
+  }
+
+  private static QuotaDefinition cleared(QuotaDefinition d, int clearCount) {
+    return changed(d, d.limits(), d.depth(), d.level(), clearCount);
   }
 
   /** Other limits and depths, and a level that is given. */
@@ -338,6 +344,12 @@ final class EngineRun {
         d.id().equals("k/a")
             ? Amounts.of(Dimension.REQUESTS, 200).with(Dimension.INPUT_TOKENS, 9001)
             : Amounts.of(Dimension.TOKENS, 2000);
+    Amounts level = d.id().equals("k/b") ? Amounts.of(Dimension.TOKENS, 333) : null;
+    return changed(d, limits, null, level, d.clearCount());
+  }
+
+  private static QuotaDefinition changed(
+      QuotaDefinition d, Amounts limits, Amounts depth, Amounts level, int clearCount) {
     return new QuotaDefinition(
         d.id(),
         d.provider(),
@@ -346,8 +358,8 @@ final class EngineRun {
         d.also(),
         d.window(),
         limits,
-        null,
-        d.id().equals("k/b") ? Amounts.of(Dimension.TOKENS, 333) : null,
+        depth,
+        level,
         d.margin(),
         d.leaseTtlMs(),
         d.maxQueueWaitMs(),
@@ -361,7 +373,7 @@ final class EngineRun {
         d.tenants(),
         d.roles(),
         d.state(),
-        d.clearCount());
+        clearCount);
   }
 
   private void define(QuotaDefinition definition) {

@@ -271,6 +271,16 @@ final class Invariants {
     return wrong;
   }
 
+  /** An open breaker has one probe in flight at most, and none that vanishes wedges it. */
+  static List<String> oneProbeAtATime(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    BreakerBook book = new BreakerBook(wrong);
+    for (Step step : steps) {
+      book.read(step);
+    }
+    return wrong;
+  }
+
   /** The journal decides itself again, snapshots included. */
   static List<String> journalDecidesItselfAgain(List<Step> steps) {
     JournalVerifier verifier = new JournalVerifier();

@@ -1,6 +1,10 @@
 package dev.fairway.replay.invariants;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.BreakerCause;
+import dev.fairway.admission.engine.Event.BreakerClosed;
+import dev.fairway.admission.engine.Event.BreakerHalfOpen;
+import dev.fairway.admission.engine.Event.BreakerOpened;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
 import dev.fairway.admission.engine.Event.LeaseExpired;
 import dev.fairway.admission.engine.Event.LeaseGranted;
@@ -15,6 +19,7 @@ import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.RowId;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -93,6 +98,40 @@ enum Mutant {
               e -> Tamper.granted(e, e.charged(), e.grantedAtMs(), -e.virtualTime()))),
   CHARGES_FOR_A_REJECT(Invariants::tagsAreFair, Mutant::chargeForReject),
   SAVES_UP_CREDIT(Invariants::tagsAreFair, Mutant::saveUpCredit),
+  WEDGES_A_PROBE(
+      Invariants::oneProbeAtATime,
+      steps ->
+          Tamper.each(
+              steps, BreakerOpened.class, e -> e.cause() == BreakerCause.PROBE_SILENT ? null : e)),
+  KEEPS_A_PROBE_THAT_WAS_NOT_SENT(
+      Invariants::oneProbeAtATime,
+      steps ->
+          Tamper.each(
+              steps,
+              BreakerOpened.class,
+              e -> e.cause() == BreakerCause.PROBE_NOT_SENT ? null : e)),
+  GRANTS_PAST_AN_OPEN_BREAKER(
+      Invariants::oneProbeAtATime, steps -> Tamper.each(steps, BreakerHalfOpen.class, e -> null)),
+  NEVER_CLOSES(
+      Invariants::oneProbeAtATime, steps -> Tamper.each(steps, BreakerClosed.class, e -> null)),
+  DOES_NOT_WAIT_LONGER(
+      Invariants::oneProbeAtATime,
+      steps ->
+          Tamper.each(
+              steps,
+              BreakerOpened.class,
+              e -> new BreakerOpened(e.quotaId(), e.cause(), e.failures() + 1, e.probeAtMs()))),
+  OPENS_AT_ONE_429(Invariants::oneProbeAtATime, Mutant::openAtOne429),
+  REFUNDS_A_REFUSAL_TWICE(
+      Invariants::eachLeaseChangesABucketOnce,
+      steps ->
+          Tamper.each(
+              steps,
+              LeaseSettled.class,
+              e ->
+                  e.outcome() == Outcome.RATE_LIMITED
+                      ? Tamper.settled(e, e.adjusted().plus(e.adjusted()))
+                      : e)),
   CUTS_ON_EVERY_429(Invariants::journalDecidesItselfAgain, Mutant::cutOnEvery429),
   DECIDES_BY_SOMETHING_ELSE(
       Invariants::journalDecidesItselfAgain,
@@ -103,6 +142,7 @@ enum Mutant {
   DOES_NOT_WRITE_A_LEASE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.LEASE)),
   DOES_NOT_WRITE_A_BALANCE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BALANCE)),
   DOES_NOT_WRITE_A_FLOW(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.FLOW)),
+  DOES_NOT_WRITE_A_BREAKER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BREAKER)),
   DOES_NOT_REMEMBER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.REMEMBERED));
 
   private final Function<List<Step>, List<String>> check;
@@ -111,6 +151,12 @@ enum Mutant {
   Mutant(Function<List<Step>, List<String>> check, UnaryOperator<List<Step>> tamper) {
     this.check = check;
     this.tamper = tamper;
+  }
+
+  /** Whether it takes 429s in a row to tell it from the sound engine. */
+  boolean needsAStorm() {
+    return EnumSet.range(WEDGES_A_PROBE, REFUNDS_A_REFUSAL_TWICE).contains(this)
+        || this == DOES_NOT_WRITE_A_BREAKER;
   }
 
   List<String> check(List<Step> steps) {
@@ -316,6 +362,23 @@ enum Mutant {
       }
       rows.addAll(flows.values());
       result.add(new Step(step.command(), step.handled(), rows, step.snapshots()));
+    }
+    return result;
+  }
+
+  private static List<Step> openAtOne429(List<Step> steps) {
+    Set<String> opened = new LinkedHashSet<>();
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      List<Event> events = new ArrayList<>(step.handled().events());
+      for (Event event : step.handled().events()) {
+        if (event instanceof LeaseSettled e
+            && e.outcome() == Outcome.RATE_LIMITED
+            && opened.add(e.quotaId())) {
+          events.add(new BreakerOpened(e.quotaId(), BreakerCause.REFUSALS, 0, step.atMs() + 1_000));
+        }
+      }
+      result.add(Tamper.events(step, events));
     }
     return result;
   }
