@@ -2,6 +2,7 @@ package dev.fairway.agent;
 
 import dev.fairway.schemas.Outcome;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.avro.specific.SpecificRecord;
@@ -125,6 +126,16 @@ public final class AdmissionClient implements AutoCloseable {
             + requestId
             + ", but they did not. Report it again with the same id.");
     return reported;
+  }
+
+  /**
+   * What this agent may use of a quota alone if the coordinator falls silent, as the last decision
+   * told it; the shares of all agents add up to what stays safe of the limit. Empty before the
+   * first decision about the quota, and ten minutes after the last one. Never blocks.
+   */
+  public Optional<SafeCapacity> safeCapacity(String quota) {
+    Checks.quotaId(quota);
+    return calls.safeCapacity(quota);
   }
 
   /** A request id that nobody uses again. */

@@ -49,6 +49,7 @@ final class CallBook implements ReplyReader.Handler {
   private final Map<String, PendingCall> pending = new HashMap<>();
   private final Map<String, Boolean> seenDecisions = new BoundedMap<>(SEEN_DECISIONS_MAX);
   private final Map<String, Boolean> givenUp = new BoundedMap<>(GIVEN_UP_MAX);
+  private final SafeCapacities safeCapacities = new SafeCapacities();
   private final Map<String, CoordinatorClock> clocks = new BoundedMap<>(CLOCKS_MAX);
 
   /** What is to be told once the monitor is free; empty whenever it is. */
@@ -64,6 +65,10 @@ final class CallBook implements ReplyReader.Handler {
 
   synchronized int pendingCalls() {
     return pending.size();
+  }
+
+  synchronized Optional<SafeCapacity> safeCapacity(String quota) {
+    return safeCapacities.of(quota, context.timers().nowMs());
   }
 
   /** Sends a request for a call. */
@@ -279,6 +284,7 @@ final class CallBook implements ReplyReader.Handler {
     CoordinatorClock clock =
         clocks.computeIfAbsent(Ids.keyOf(decision.getQuota()), key -> new CoordinatorClock());
     clock.observe(decision.getDecidedAtMs(), receivedAtMs);
+    safeCapacities.note(decision, clock, receivedAtMs);
     if (seenDecisions.containsKey(decision.getDecisionId())) {
       context.counters().duplicateReplies.increment();
       return;

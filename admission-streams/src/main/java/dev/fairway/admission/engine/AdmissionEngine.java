@@ -12,6 +12,7 @@ import dev.fairway.admission.engine.Event.QuotaRemoved;
 import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.capacity.SafeShares;
 import dev.fairway.admission.engine.lease.RequestHandler;
 import dev.fairway.admission.engine.lease.SettlementHandler;
 import dev.fairway.admission.engine.queue.Drain;
@@ -74,6 +75,7 @@ public final class AdmissionEngine {
     try {
       Transaction tx = new Transaction(state, nowMs);
       dispatch(tx, command);
+      SafeShares.tell(tx);
       Map<Row.RowId, Row> rows = tx.end();
       schedule(state);
       return new Handled(key, state.sequence(), state.epoch(), state.nowMs(), tx.events(), rows);

@@ -256,4 +256,22 @@ public sealed interface Event {
 
   /** The pace of grants is the rate again. */
   record RampEnded(String quotaId) implements Event {}
+
+  /**
+   * What an agent that was told a decision may use alone if the coordinator falls silent.
+   *
+   * @param part share of {@code floor x limit}, in parts of {@link
+   *     dev.fairway.admission.engine.capacity.Share#WHOLE}
+   * @param perMinute that share per dimension that refills
+   * @param validUntilMs until when the agent may use it
+   * @param countedUntilMs until when it counts as given away
+   */
+  record SafeCapacityTold(
+      String quotaId,
+      String agentId,
+      long part,
+      Amounts perMinute,
+      long validUntilMs,
+      long countedUntilMs)
+      implements Event {}
 }

@@ -26,6 +26,7 @@ import dev.fairway.schemas.QuotaReleased;
 import dev.fairway.schemas.QuotaRemoved;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RequestIgnored;
+import dev.fairway.schemas.SafeCapacityTold;
 import dev.fairway.schemas.SettlementIgnored;
 import dev.fairway.schemas.UnleasedCharged;
 import java.util.HashMap;
@@ -146,6 +147,25 @@ public final class EventMapper {
         a ->
             new Event.LimitLearned(a.getQuota(), Values.dimension(a.getDimension()), a.getLimit()));
     BreakerMapper.pairs(EventMapper::pair);
+    pair(
+        Event.SafeCapacityTold.class,
+        e ->
+            new SafeCapacityTold(
+                e.quotaId(),
+                e.agentId(),
+                e.part(),
+                Values.amounts(e.perMinute()),
+                e.validUntilMs(),
+                e.countedUntilMs()),
+        SafeCapacityTold.class,
+        a ->
+            new Event.SafeCapacityTold(
+                a.getQuota(),
+                a.getAgentId(),
+                a.getPart(),
+                Values.amounts(a.getPerMinute()),
+                a.getValidUntilMs(),
+                a.getCountedUntilMs()));
   }
 
   /** Takes the pairs of an event and its record. */

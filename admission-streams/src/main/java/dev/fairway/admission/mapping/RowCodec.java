@@ -48,6 +48,7 @@ public final class RowCodec {
     KIND_CODES.put(Row.Kind.LEASE, (byte) 7);
     KIND_CODES.put(Row.Kind.WAITER, (byte) 8);
     KIND_CODES.put(Row.Kind.BREAKER, (byte) 9);
+    KIND_CODES.put(Row.Kind.SHARE, (byte) 10);
   }
 
   private final DatumWriter<StateRow> writer = ProtocolData.writer(StateRow.class);

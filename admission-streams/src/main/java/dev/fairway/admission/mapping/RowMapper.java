@@ -2,6 +2,7 @@ package dev.fairway.admission.mapping;
 
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Waiter;
@@ -16,6 +17,7 @@ import dev.fairway.schemas.LeaseRow;
 import dev.fairway.schemas.LeaseStatus;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RememberedRow;
+import dev.fairway.schemas.ShareRow;
 import dev.fairway.schemas.StateRow;
 import dev.fairway.schemas.TaskRow;
 import dev.fairway.schemas.WaiterRow;
@@ -56,6 +58,12 @@ public final class RowMapper {
     }
     if (row instanceof BreakerRow r) {
       return BreakerMapper.row(r);
+    }
+    if (row instanceof ShareRow r) {
+      return new Row.ShareRow(
+          r.getQuota(),
+          r.getAgentId(),
+          new Share(r.getPart(), r.getUntilMs(), r.getOlderPart(), r.getOlderUntilMs()));
     }
     if (row instanceof KeyRow r) {
       return new Row.KeyRow(
@@ -101,6 +109,16 @@ public final class RowMapper {
     }
     if (row instanceof Row.BreakerRow r) {
       return BreakerMapper.row(r);
+    }
+    if (row instanceof Row.ShareRow r) {
+      Share share = r.share();
+      return new ShareRow(
+          r.quotaId(),
+          r.agentId(),
+          share.part(),
+          share.untilMs(),
+          share.olderPart(),
+          share.olderUntilMs());
     }
     if (row instanceof Row.KeyRow r) {
       return new KeyRow(

@@ -14,6 +14,7 @@ import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.breaker.Ramp;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Waiter;
@@ -132,7 +133,10 @@ public final class RandomValues {
             () -> new Event.BreakerHalfOpen(quotaId(), hex(32), number()),
             () -> new Event.BreakerClosed(quotaId(), maybe(() -> hex(32))),
             () -> new Event.RampStarted(quotaId(), number()),
-            () -> new Event.RampEnded(quotaId()))
+            () -> new Event.RampEnded(quotaId()),
+            () ->
+                new Event.SafeCapacityTold(
+                    quotaId(), id(), number(), amounts(), number(), number()))
         .get();
   }
 
@@ -142,6 +146,9 @@ public final class RandomValues {
             () -> new Row.DefinitionRow(definition()),
             this::balance,
             () -> new Row.BreakerRow(quotaId(), breaker()),
+            () ->
+                new Row.ShareRow(
+                    quotaId(), id(), new Share(number(), number(), number(), number())),
             () -> new Row.LeaseRow(lease()),
             () -> new Row.WaiterRow(waiter()),
             () -> new Row.FlowRow(quotaId(), id(), number()),

@@ -35,10 +35,11 @@ public final class EventLines implements Closeable, Flushable {
   }
 
   /**
-   * Writes one event. An event that is the engine's own business ({@code LeaseEnqueued}) is not.
+   * Writes one event. Events that only go along with a decision ({@code LeaseEnqueued}, {@code
+   * SafeCapacityTold}) are not.
    */
   public void event(long atMs, Event event) throws IOException {
-    if (event instanceof Event.LeaseEnqueued) {
+    if (event instanceof Event.LeaseEnqueued || event instanceof Event.SafeCapacityTold) {
       return;
     }
     json.writeStartObject();

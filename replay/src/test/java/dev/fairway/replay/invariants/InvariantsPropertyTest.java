@@ -93,4 +93,10 @@ class InvariantsPropertyTest {
     assertThat(Invariants.journalDecidesItselfAgain(steps)).isEmpty();
     assertThat(Invariants.writtenRowsAreTheState(steps)).isEmpty();
   }
+
+  @Property(tries = TRIES)
+  void shouldNeverShareMoreThanTheFloorOfTheLimit(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.safeSharesFitTheLimit(EngineRun.of(preset, actions))).isEmpty();
+  }
 }

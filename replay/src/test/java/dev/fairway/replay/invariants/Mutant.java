@@ -11,10 +11,12 @@ import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Event.MarginCut;
+import dev.fairway.admission.engine.Event.SafeCapacityTold;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.RowId;
@@ -132,6 +134,7 @@ enum Mutant {
                   e.outcome() == Outcome.RATE_LIMITED
                       ? Tamper.settled(e, e.adjusted().plus(e.adjusted()))
                       : e)),
+  SHARES_BY_HEADCOUNT(Invariants::safeSharesFitTheLimit, Mutant::shareByHeadcount),
   CUTS_ON_EVERY_429(Invariants::journalDecidesItselfAgain, Mutant::cutOnEvery429),
   DECIDES_BY_SOMETHING_ELSE(
       Invariants::journalDecidesItselfAgain,
@@ -142,6 +145,7 @@ enum Mutant {
   DOES_NOT_WRITE_A_LEASE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.LEASE)),
   DOES_NOT_WRITE_A_BALANCE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BALANCE)),
   DOES_NOT_WRITE_A_FLOW(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.FLOW)),
+  DOES_NOT_WRITE_A_SHARE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.SHARE)),
   DOES_NOT_WRITE_A_BREAKER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BREAKER)),
   DOES_NOT_REMEMBER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.REMEMBERED));
 
@@ -364,6 +368,25 @@ enum Mutant {
       result.add(new Step(step.command(), step.handled(), rows, step.snapshots()));
     }
     return result;
+  }
+
+  /** Everybody is told the limit over the agents seen so far, whoever was told more before. */
+  private static List<Step> shareByHeadcount(List<Step> steps) {
+    Map<String, Set<String>> seen = new HashMap<>();
+    return Tamper.each(
+        steps,
+        SafeCapacityTold.class,
+        e -> {
+          Set<String> agents = seen.computeIfAbsent(e.quotaId(), id -> new LinkedHashSet<>());
+          agents.add(e.agentId());
+          Amounts share = Amounts.NONE;
+          for (Dimension d : Dimension.values()) {
+            share = share.with(d, e.perMinute().get(d) * (Share.WHOLE / Math.max(1, e.part())));
+            share = share.with(d, share.get(d) / agents.size());
+          }
+          return new SafeCapacityTold(
+              e.quotaId(), e.agentId(), e.part(), share, e.validUntilMs(), e.countedUntilMs());
+        });
   }
 
   private static List<Step> openAtOne429(List<Step> steps) {

@@ -18,6 +18,7 @@ import dev.fairway.admission.engine.Event.QuotaDefined;
 import dev.fairway.admission.engine.Event.QuotaHeld;
 import dev.fairway.admission.engine.Event.QuotaReleased;
 import dev.fairway.admission.engine.Event.QuotaRemoved;
+import dev.fairway.admission.engine.Event.SafeCapacityTold;
 import dev.fairway.admission.engine.Event.UnleasedCharged;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.state.Row.Ending;
@@ -37,7 +38,9 @@ final class Applier {
     if (BreakerApplier.apply(key, quota, event)) {
       return;
     }
-    if (event instanceof QuotaDefined e) {
+    if (event instanceof SafeCapacityTold e) {
+      ShareApplier.told(key, quota, e);
+    } else if (event instanceof QuotaDefined e) {
       DefinitionApplier.define(key, e);
     } else if (event instanceof LeaseEnqueued e) {
       LeaseApplier.enqueue(key, quota, e.waiter());

@@ -136,6 +136,7 @@ public final class KeyState {
       changes.delete(task.id());
     }
     for (QuotaState quota : quotas.values()) {
+      ShareApplier.sweep(this, quota);
       while (quota.sweeps.firstMs() <= nowMs) {
         Lease lease = quota.leases.remove(quota.sweeps.firstName());
         quota.sweeps.remove(quota.sweeps.firstMs(), lease.leaseId());
@@ -166,6 +167,7 @@ public final class KeyState {
     touched.remove(quota.id());
     changes.delete(new RowId(Row.Kind.DEFINITION, quota.id(), ""));
     changes.delete(new RowId(Row.Kind.BALANCE, quota.id(), ""));
+    ShareApplier.forgetAll(this, quota);
     if (!quota.breaker.equals(BreakerState.NONE)) {
       changes.delete(new RowId(Row.Kind.BREAKER, quota.id(), ""));
     }

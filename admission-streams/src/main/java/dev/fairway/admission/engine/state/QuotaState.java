@@ -8,6 +8,7 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.margin.MarginMode;
 import dev.fairway.admission.engine.margin.RateMargin;
 import dev.fairway.admission.engine.queue.AdmissionOrder;
@@ -30,6 +31,7 @@ public final class QuotaState {
   final Map<String, Integer> waitingPerAgent = new HashMap<>();
   final Flows flows = new Flows();
   final Map<String, Lease> leases = new HashMap<>();
+  final Shares shares = new Shares();
   final DueIndex expiries = new DueIndex();
   final DueIndex sweeps = new DueIndex();
   final DueIndex sent = new DueIndex();
@@ -220,6 +222,21 @@ public final class QuotaState {
   /** Leases not yet forgotten, in no order. */
   public Collection<Lease> leases() {
     return leases.values();
+  }
+
+  /** What an agent was told that it may use alone, or null if nothing or no longer. */
+  public Share share(String agentId) {
+    return shares.of(agentId);
+  }
+
+  /** Agents that may use a share alone: those that were told a decision lately. */
+  public int agentsWithShare() {
+    return shares.size();
+  }
+
+  /** What of {@link Share#WHOLE} nobody may use alone. */
+  public long freeShare() {
+    return shares.free();
   }
 
   public int openLeases() {

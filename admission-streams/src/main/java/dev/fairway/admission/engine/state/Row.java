@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.capacity.Share;
 import java.util.List;
 
 /**
@@ -27,7 +28,8 @@ public sealed interface Row {
     FLOW,
     LEASE,
     WAITER,
-    BREAKER
+    BREAKER,
+    SHARE
   }
 
   /** Identity of a row within its key: kind, quota ("" where the key owns it) and name. */
@@ -90,6 +92,14 @@ public sealed interface Row {
     @Override
     public RowId id() {
       return new RowId(Kind.BREAKER, quotaId, "");
+    }
+  }
+
+  /** One per agent that may use a share alone if the coordinator falls silent. */
+  record ShareRow(String quotaId, String agentId, Share share) implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.SHARE, quotaId, agentId);
     }
   }
 

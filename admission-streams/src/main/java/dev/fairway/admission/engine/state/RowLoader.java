@@ -13,6 +13,7 @@ import dev.fairway.admission.engine.state.Row.KeyRow;
 import dev.fairway.admission.engine.state.Row.LeaseRow;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
 import dev.fairway.admission.engine.state.Row.RowId;
+import dev.fairway.admission.engine.state.Row.ShareRow;
 import dev.fairway.admission.engine.state.Row.TaskRow;
 import dev.fairway.admission.engine.state.Row.WaiterRow;
 import java.util.ArrayList;
@@ -40,6 +41,7 @@ public final class RowLoader {
       if (!quota.breaker.equals(BreakerState.NONE)) {
         rows.add(new BreakerRow(quota.id(), quota.breaker));
       }
+      quota.shares.all().forEach((a, share) -> rows.add(new ShareRow(quota.id(), a, share)));
       quota.flows.all().forEach((agent, tag) -> rows.add(new FlowRow(quota.id(), agent, tag)));
       quota.leases.values().forEach(lease -> rows.add(new LeaseRow(lease)));
     }
@@ -90,6 +92,8 @@ public final class RowLoader {
       loadBalance(quotaOf(state, row), r);
     } else if (row instanceof BreakerRow r) {
       quotaOf(state, row).breaker = r.state();
+    } else if (row instanceof ShareRow r) {
+      quotaOf(state, row).shares.set(r.agentId(), r.share());
     } else if (row instanceof TaskRow r) {
       state.indexTask(r);
     } else if (row instanceof RememberedRow r) {
