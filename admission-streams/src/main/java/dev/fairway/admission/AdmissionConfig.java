@@ -4,16 +4,10 @@ import dev.fairway.admission.topology.TopologySettings;
 import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.serde.AvroSerdeConfig;
 import dev.fairway.schemas.serde.RegistrySettings;
+import dev.fairway.schemas.service.ServiceSettings;
 import java.io.IOException;
-import java.io.Reader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Properties;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
@@ -29,13 +23,13 @@ import org.apache.kafka.common.config.ConfigException;
 public final class AdmissionConfig {
 
   /** Brokers to begin with. */
-  public static final String BOOTSTRAP_SERVERS = "bootstrap.servers";
+  public static final String BOOTSTRAP_SERVERS = ServiceSettings.BOOTSTRAP_SERVERS;
 
   /** Addresses of the schema registry. */
-  public static final String SCHEMA_REGISTRY_URL = "schema.registry.url";
+  public static final String SCHEMA_REGISTRY_URL = ServiceSettings.SCHEMA_REGISTRY_URL;
 
   /** What the names of the topics begin with. */
-  public static final String TOPIC_PREFIX = "topic.prefix";
+  public static final String TOPIC_PREFIX = ServiceSettings.TOPIC_PREFIX;
 
   /** Kafka Streams application. */
   public static final String APPLICATION_ID = "application.id";
@@ -70,40 +64,15 @@ public final class AdmissionConfig {
   /** Most quotas with metrics of their own. */
   public static final String METRICS_QUOTAS_MAX = "metrics.quotas.max";
 
-  private static final String KAFKA_PREFIX = "kafka.";
-  private static final String SERDE_PREFIX = "serde.";
-  private static final String ENVIRONMENT_PREFIX = "FAIRWAY_";
   private static final ConfigDef DEFINITION = AdmissionSettings.DEFINITION;
 
+  private final ServiceSettings settings;
   private final AbstractConfig values;
-  private final Topics topics;
   private final RegistrySettings registry;
 
-  private AdmissionConfig(Map<String, ?> settings) {
-    for (String name : settings.keySet()) {
-      if (!isKnown(name)) {
-        throw new ConfigException(
-            "Expected settings of the coordinator, but found '%s'. Known are %s, and any %s* or %s*."
-                .formatted(
-                    name,
-                    DEFINITION.names().stream().sorted().toList(),
-                    KAFKA_PREFIX,
-                    SERDE_PREFIX));
-      }
-    }
-    for (String name : List.of(BOOTSTRAP_SERVERS, SCHEMA_REGISTRY_URL)) {
-      if (settings.get(name) == null || settings.get(name).toString().isBlank()) {
-        throw new ConfigException(
-            "Expected a value for '%s', but found none. Set it in the file, or as %s."
-                .formatted(name, environmentName(name)));
-      }
-    }
-    values = new AbstractConfig(DEFINITION, settings, false);
-    try {
-      topics = new Topics(values.getString(TOPIC_PREFIX));
-    } catch (IllegalArgumentException e) {
-      throw new ConfigException(TOPIC_PREFIX, values.getString(TOPIC_PREFIX), e.getMessage());
-    }
+  private AdmissionConfig(Map<String, ?> given) {
+    settings = ServiceSettings.of("the coordinator", DEFINITION, given);
+    values = settings.values();
     registry = registrySettings();
   }
 
@@ -128,26 +97,7 @@ public final class AdmissionConfig {
    */
   public static AdmissionConfig load(Path file, Map<String, String> environment)
       throws IOException {
-    Map<String, String> settings = new HashMap<>();
-    if (file != null) {
-      Properties properties = new Properties();
-      try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
-        properties.load(reader);
-      } catch (IllegalArgumentException e) {
-        throw new ConfigException(
-            "Expected a properties file of name=value lines at %s, but: %s."
-                .formatted(file, e.getMessage()));
-      }
-      properties.stringPropertyNames().forEach(n -> settings.put(n, properties.getProperty(n)));
-    }
-    environment.forEach(
-        (variable, value) -> {
-          String name = settingName(variable);
-          if (name != null) {
-            settings.put(name, value);
-          }
-        });
-    return of(settings);
+    return of(ServiceSettings.read(DEFINITION, file, environment));
   }
 
   /** Every setting with its type, default and meaning, as text. */
@@ -156,7 +106,7 @@ public final class AdmissionConfig {
   }
 
   Topics topics() {
-    return topics;
+    return settings.topics();
   }
 
   String bootstrapServers() {
@@ -174,7 +124,7 @@ public final class AdmissionConfig {
   /** Kafka Streams application: its consumer group, and what its transactional ids begin with. */
   public String applicationId() {
     String configured = values.getString(APPLICATION_ID);
-    return configured == null ? topics.prefix() + "admission" : configured;
+    return configured == null ? topics().prefix() + "admission" : configured;
   }
 
   Path stateDir() {
@@ -207,7 +157,7 @@ public final class AdmissionConfig {
 
   TopologySettings topology(int partitions) {
     return new TopologySettings(
-        topics,
+        topics(),
         partitions,
         values.getLong(SNAPSHOT_INTERVAL_MS),
         values.getInt(RECORD_BYTES_MAX),
@@ -216,19 +166,19 @@ public final class AdmissionConfig {
 
   /** What was passed through to Kafka, without the prefix. */
   Map<String, Object> kafka() {
-    return values.originalsWithPrefix(KAFKA_PREFIX);
+    return settings.kafka();
   }
 
   /** Names the settings; values may be credentials. */
   @Override
   public String toString() {
-    return "AdmissionConfig" + values.originals().keySet();
+    return "AdmissionConfig" + settings;
   }
 
   private RegistrySettings registrySettings() {
-    Map<String, Object> settings = values.originalsWithPrefix(SERDE_PREFIX);
-    settings.put(AvroSerdeConfig.SCHEMA_REGISTRY_URL, values.getString(SCHEMA_REGISTRY_URL));
-    AvroSerdeConfig serde = new AvroSerdeConfig(settings);
+    Map<String, Object> given = settings.serde();
+    given.put(AvroSerdeConfig.SCHEMA_REGISTRY_URL, values.getString(SCHEMA_REGISTRY_URL));
+    AvroSerdeConfig serde = new AvroSerdeConfig(given);
     try {
       // Look-ups stay at a second: they are made by threads that decide.
       RegistrySettings defaults = RegistrySettings.of(values.getString(SCHEMA_REGISTRY_URL));
@@ -238,24 +188,5 @@ public final class AdmissionConfig {
     } catch (IllegalArgumentException e) {
       throw new ConfigException(e.getMessage());
     }
-  }
-
-  private static boolean isKnown(String name) {
-    return DEFINITION.names().contains(name)
-        || name.startsWith(KAFKA_PREFIX)
-        || name.startsWith(SERDE_PREFIX);
-  }
-
-  private static String environmentName(String name) {
-    return ENVIRONMENT_PREFIX + name.toUpperCase(Locale.ROOT).replace('.', '_');
-  }
-
-  private static String settingName(String variable) {
-    if (!variable.startsWith(ENVIRONMENT_PREFIX)) {
-      return null;
-    }
-    String name =
-        variable.substring(ENVIRONMENT_PREFIX.length()).toLowerCase(Locale.ROOT).replace('_', '.');
-    return isKnown(name) ? name : null;
   }
 }

@@ -8,7 +8,7 @@ import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.RowId;
 import dev.fairway.admission.topology.AdmissionObserver;
-import dev.fairway.admission.topology.DeadLetterReason;
+import dev.fairway.schemas.DeadLetterReason;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -221,8 +221,19 @@ public final class AdmissionService implements AutoCloseable {
     pages.put("/metrics", query -> metrics());
     pages.put("/status", query -> answer(() -> StatusJson.status(isReady(), queries.quotas())));
     pages.put(
+        "/definitions",
+        query ->
+            answer(
+                () ->
+                    StatusJson.definitions(
+                        queries.quotas(), query.get("quota"), clock.getAsLong())));
+    pages.put(
         "/leases",
-        query -> answer(() -> StatusJson.leases(queries.leases(query.get("quota"), limit(query)))));
+        query ->
+            answer(
+                () ->
+                    StatusJson.leases(
+                        queries.leases(query.get("quota"), limit(query)), clock.getAsLong())));
     pages.put(
         "/queue",
         query ->

@@ -1,32 +1,14 @@
 package dev.fairway.admission;
 
 import dev.fairway.admission.topology.TopologySettings;
-import dev.fairway.schemas.Topics;
+import dev.fairway.schemas.service.ServiceSettings;
 import org.apache.kafka.common.config.ConfigDef;
 
 /** The type, default, range and meaning of each setting of {@link AdmissionConfig}. */
 final class AdmissionSettings {
 
   static final ConfigDef DEFINITION =
-      new ConfigDef()
-          .define(
-              AdmissionConfig.BOOTSTRAP_SERVERS,
-              ConfigDef.Type.LIST,
-              ConfigDef.NO_DEFAULT_VALUE,
-              ConfigDef.Importance.HIGH,
-              "Brokers to begin with, host:port, comma separated.")
-          .define(
-              AdmissionConfig.SCHEMA_REGISTRY_URL,
-              ConfigDef.Type.STRING,
-              ConfigDef.NO_DEFAULT_VALUE,
-              ConfigDef.Importance.HIGH,
-              "Base addresses of the schema registry, comma separated, tried in turn.")
-          .define(
-              AdmissionConfig.TOPIC_PREFIX,
-              ConfigDef.Type.STRING,
-              Topics.DEFAULT_PREFIX,
-              ConfigDef.Importance.MEDIUM,
-              "What the names of the topics begin with.")
+      ServiceSettings.definition()
           .define(
               AdmissionConfig.APPLICATION_ID,
               ConfigDef.Type.STRING,

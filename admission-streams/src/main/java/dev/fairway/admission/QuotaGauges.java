@@ -22,6 +22,8 @@ final class QuotaGauges {
   private final MultiGauge waiting;
   private final MultiGauge oldestWait;
   private final MultiGauge held;
+  private final MultiGauge outside;
+  private final MultiGauge alerts;
   private final MultiGauge breaker;
   private final MultiGauge pace;
 
@@ -35,6 +37,8 @@ final class QuotaGauges {
     waiting = gauge(registry, "fairway.waiting", "Requests in line");
     oldestWait = gauge(registry, "fairway.oldest.wait.seconds", "Wait of who waits longest");
     held = gauge(registry, "fairway.held", "1 while the quota grants nothing because of a hold");
+    outside = gauge(registry, "fairway.outside.rate", "What others take of a limit, per minute");
+    alerts = gauge(registry, "fairway.alerts", "Alerts that are raised");
     breaker =
         gauge(
             registry,
@@ -71,6 +75,8 @@ final class QuotaGauges {
     numbers(waiting, own, QuotaSnapshot::waiting, otherWaiting);
     numbers(oldestWait, own, QuotaGauges::oldestWaitSeconds, null);
     numbers(held, own, quota -> quota.holdReason() == null ? 0 : 1, null);
+    amounts(outside, own, QuotaSnapshot::outsideRate);
+    numbers(alerts, own, quota -> quota.alerts().size(), null);
     numbers(breaker, own, quota -> breakerState(quota.breaker().phase()), null);
     numbers(pace, own, quota -> quota.paceBp() / 10_000.0, null);
   }

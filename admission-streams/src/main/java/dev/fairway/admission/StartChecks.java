@@ -33,13 +33,6 @@ final class StartChecks {
   private static final long PAUSE_MS = 500;
   private static final long REQUEST_MS = 10_000;
 
-  /** Broker settings by which an early commit waits longer than it works, with the longest good. */
-  private static final Map<String, Long> TRANSACTION_SETTINGS =
-      Map.of(
-          "add.partitions.to.txn.retry.backoff.ms", 1L,
-          "add.partitions.to.txn.retry.backoff.max.ms", 5L,
-          "group.coordinator.append.linger.ms", 0L);
-
   private final Admin admin;
   private final Topics topics;
   private final String bootstrapServers;
@@ -135,18 +128,7 @@ final class StartChecks {
     Node node = get(admin.describeCluster().nodes()).iterator().next();
     ConfigResource broker = new ConfigResource(ConfigResource.Type.BROKER, node.idString());
     Config config = get(admin.describeConfigs(List.of(broker)).all()).get(broker);
-    for (Map.Entry<String, Long> setting : new TreeMap<>(TRANSACTION_SETTINGS).entrySet()) {
-      Long value = number(config.get(setting.getKey()));
-      // -1 is "adaptive", which waits for a batch that does not come.
-      if (value != null && (value < 0 || value > setting.getValue())) {
-        LOG.warn(
-            "Expected {}={} on broker {}, but found {}: each decision takes tens of milliseconds longer than it has to",
-            setting.getKey(),
-            setting.getValue(),
-            node.idString(),
-            value);
-      }
-    }
+    TransactionSettings.warnings(node.idString(), config).forEach(LOG::warn);
   }
 
   private void warnOfTopics() throws InterruptedException, ExecutionException, TimeoutException {

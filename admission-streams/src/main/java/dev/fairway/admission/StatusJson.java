@@ -1,5 +1,7 @@
 package dev.fairway.admission;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -9,11 +11,20 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Waiter;
+import dev.fairway.admission.mapping.QuotaMapper;
+import dev.fairway.schemas.ProtocolData;
+import dev.fairway.schemas.Quota;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
+import org.apache.avro.io.EncoderFactory;
+import org.apache.avro.io.JsonEncoder;
 
 /** What holds now, as JSON. Unknown is null, never left out. */
 final class StatusJson {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+  private static final ObjectMapper MAPPER = new ObjectMapper();
 
   private StatusJson() {}
 
@@ -26,8 +37,9 @@ final class StatusJson {
     return status;
   }
 
-  static ObjectNode leases(List<Lease> leases) {
+  static ObjectNode leases(List<Lease> leases, long nowMs) {
     ObjectNode answer = JSON.objectNode();
+    answer.put("at_ms", nowMs);
     ArrayNode list = answer.putArray("leases");
     leases.forEach(lease -> list.add(lease(lease)));
     return answer;
@@ -35,9 +47,38 @@ final class StatusJson {
 
   static ObjectNode queue(List<EngineQueries.Placed> waiting, long nowMs) {
     ObjectNode answer = JSON.objectNode();
+    answer.put("at_ms", nowMs);
     ArrayNode list = answer.putArray("queue");
     waiting.forEach(placed -> list.add(waiter(placed.position(), placed.waiter(), nowMs)));
     return answer;
+  }
+
+  /**
+   * The definitions that are decided by, each in Avro's JSON form of the {@code Quota} record.
+   *
+   * @param quotaId null: of all quotas
+   */
+  static ObjectNode definitions(List<QuotaSnapshot> quotas, String quotaId, long nowMs) {
+    ObjectNode answer = JSON.objectNode();
+    answer.put("at_ms", nowMs);
+    ArrayNode list = answer.putArray("definitions");
+    quotas.stream()
+        .map(QuotaSnapshot::definition)
+        .filter(definition -> quotaId == null || quotaId.equals(definition.id()))
+        .forEach(definition -> list.add(definition(QuotaMapper.toAvro(definition))));
+    return answer;
+  }
+
+  private static JsonNode definition(Quota from) {
+    ByteArrayOutputStream text = new ByteArrayOutputStream();
+    try {
+      JsonEncoder encoder = EncoderFactory.get().jsonEncoder(Quota.getClassSchema(), text);
+      ProtocolData.writer(Quota.class).write(from, encoder);
+      encoder.flush();
+      return MAPPER.readTree(text.toByteArray());
+    } catch (IOException e) {
+      throw new UncheckedIOException("Memory took no bytes", e);
+    }
   }
 
   private static ObjectNode quota(QuotaSnapshot from) {
@@ -52,12 +93,22 @@ final class StatusJson {
     quota.put("open_leases", from.openLeases());
     quota.put("waiting", from.waiting());
     quota.set("reserved", amounts(from.reserved()));
+    quota.set("outside_rate", amounts(from.outsideRate()));
     quota.put("hold_until_ms", from.holdUntilMs());
     quota.put("hold_reason", from.holdReason() == null ? null : from.holdReason().name());
     quota.put("breaker", from.breaker().phase().name());
     quota.put("breaker_until_ms", from.breaker().isOpen() ? (Long) from.breaker().untilMs() : null);
     quota.put("pace", from.paceBp() / 10_000.0);
     quota.put("virtual_time", from.virtualTime());
+    ArrayNode alerts = quota.putArray("alerts");
+    from.alerts()
+        .forEach(
+            alert ->
+                alerts
+                    .addObject()
+                    .put("kind", alert.kind().name())
+                    .put("subject", alert.subject())
+                    .put("raised_at_ms", alert.raisedAtMs()));
     quota.put(
         "oldest_wait_ms",
         from.oldestEnqueuedAtMs() == null

@@ -10,13 +10,15 @@ import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.Settlement;
+import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Forecast;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.mapping.RandomValues;
-import dev.fairway.admission.topology.DeadLetterReason;
+import dev.fairway.schemas.DeadLetterReason;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.util.List;
@@ -130,7 +132,11 @@ class AdmissionMetricsTest {
             "{\"ready\":true,\"engine_version\":\"1\",\"quotas\":[{\"id\":\"a\",\"at_ms\":1000,"
                 + "\"levels\":{\"requests\":-2},\"caps\":{},\"margin\":0.85,\"margin_mode\":\"RATE\","
                 + "\"state\":\"ACTIVE\",\"open_leases\":1,\"waiting\":2,\"reserved\":{},"
-                + "\"hold_until_ms\":null,\"hold_reason\":null,\"breaker\":\"CLOSED\",\"breaker_until_ms\":null,\"pace\":1.0,\"virtual_time\":9,\"oldest_wait_ms\":500}]}");
+                + "\"outside_rate\":{\"requests\":3},"
+                + "\"hold_until_ms\":null,\"hold_reason\":null,\"breaker\":\"CLOSED\","
+                + "\"breaker_until_ms\":null,\"pace\":1.0,\"virtual_time\":9,"
+                + "\"alerts\":[{\"kind\":\"OUTSIDE_USE\",\"subject\":\"requests\",\"raised_at_ms\":7}],"
+                + "\"oldest_wait_ms\":500}]}");
   }
 
   private void handled(Map<Row.RowId, Row> rows, Event... events) {
@@ -149,6 +155,8 @@ class AdmissionMetricsTest {
         Amounts.of(Dimension.INPUT_TOKENS, adjusted),
         0,
         false,
+        null,
+        null,
         null);
   }
 
@@ -188,7 +196,10 @@ class AdmissionMetricsTest {
         0,
         0,
         false,
-        0);
+        0,
+        new Forecast(1, 0),
+        200,
+        false);
   }
 
   private static QuotaSnapshot snapshot(String id, int waiting) {
@@ -229,9 +240,11 @@ class AdmissionMetricsTest {
         waiting,
         9,
         Amounts.NONE,
+        Amounts.of(Dimension.REQUESTS, 3),
         null,
         null,
         500L,
+        List.of(new Row.AlertRow(id, AlertKind.OUTSIDE_USE, "requests", 7)),
         BreakerState.NONE);
   }
 }

@@ -3,8 +3,6 @@ package dev.fairway.agent;
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.DecisionStatus;
 import dev.fairway.schemas.Grant;
-import dev.fairway.schemas.Ids;
-import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.Queued;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.Settlement;
@@ -30,27 +28,16 @@ import org.slf4j.LoggerFactory;
 final class CallBook implements ReplyReader.Handler {
   private static final Logger log = LoggerFactory.getLogger(CallBook.class);
 
-  /** Decision ids remembered. What is delivered again later is still known by its sequence. */
-  static final int SEEN_DECISIONS_MAX = 10_000;
-
-  /** Requests given up whose grant, should it still come, is returned. */
-  static final int GIVEN_UP_MAX = 10_000;
-
-  /** Keys whose coordinator's clock is followed. */
-  private static final int CLOCKS_MAX = 1_000;
-
   /** How often one call loses a grant that expired before it was read, until it fails. */
   static final int EXPIRED_GRANTS_MAX = 3;
 
   private final ClientContext context;
   private final LeaseBook leases;
   private final RequestIds requestIds;
-
+  private final SilentSettlements silent;
   private final Map<String, PendingCall> pending = new HashMap<>();
-  private final Map<String, Boolean> seenDecisions = new BoundedMap<>(SEEN_DECISIONS_MAX);
-  private final Map<String, Boolean> givenUp = new BoundedMap<>(GIVEN_UP_MAX);
+  private final DecisionMemory memory = new DecisionMemory();
   private final SafeCapacities safeCapacities = new SafeCapacities();
-  private final Map<String, CoordinatorClock> clocks = new BoundedMap<>(CLOCKS_MAX);
 
   /** What is to be told once the monitor is free; empty whenever it is. */
   private List<Runnable> notices = new ArrayList<>();
@@ -61,6 +48,7 @@ final class CallBook implements ReplyReader.Handler {
     this.context = context;
     this.leases = leases;
     this.requestIds = requestIds;
+    this.silent = new SilentSettlements(context);
   }
 
   synchronized int pendingCalls() {
@@ -263,10 +251,8 @@ final class CallBook implements ReplyReader.Handler {
   private void giveUp(PendingCall waiting) {
     pending.remove(waiting.requestId(), waiting);
     waiting.cancelTimers();
-    givenUp.put(waiting.requestId(), true);
-    send(
-        Records.cancellation(
-            context.config().agentId(), waiting.call.quota(), waiting.requestId()));
+    memory.giveUp(waiting);
+    silent.cancel(waiting);
   }
 
   private void fail(PendingCall waiting, Throwable error) {
@@ -281,11 +267,9 @@ final class CallBook implements ReplyReader.Handler {
       context.counters().foreignReplies.increment();
       return;
     }
-    CoordinatorClock clock =
-        clocks.computeIfAbsent(Ids.keyOf(decision.getQuota()), key -> new CoordinatorClock());
-    clock.observe(decision.getDecidedAtMs(), receivedAtMs);
+    CoordinatorClock clock = memory.observe(decision, receivedAtMs);
     safeCapacities.note(decision, clock, receivedAtMs);
-    if (seenDecisions.containsKey(decision.getDecisionId())) {
+    if (memory.isSeen(decision)) {
       context.counters().duplicateReplies.increment();
       return;
     }
@@ -294,7 +278,7 @@ final class CallBook implements ReplyReader.Handler {
       onUnexpected(decision);
       return;
     }
-    seenDecisions.put(decision.getDecisionId(), true);
+    memory.see(decision);
     if (!waiting.advance(decision.getEpoch(), decision.getSequence())) {
       context.counters().duplicateReplies.increment();
       return;
@@ -312,14 +296,14 @@ final class CallBook implements ReplyReader.Handler {
   }
 
   private void onUnexpected(Decision decision) {
-    if (!givenUp.containsKey(decision.getRequestId())) {
+    if (!memory.isGivenUp(decision)) {
       context.counters().foreignReplies.increment();
       return;
     }
-    seenDecisions.put(decision.getDecisionId(), true);
+    memory.see(decision);
     if (decision.getGranted() != null) {
       context.counters().returnedGrants.increment();
-      giveBack(decision.getQuota(), decision.getRequestId(), decision.getGranted());
+      silent.giveBack(decision.getQuota(), decision.getRequestId(), decision.getGranted());
     }
   }
 
@@ -334,7 +318,7 @@ final class CallBook implements ReplyReader.Handler {
             grant.getExpiresAtMs(), grant.getTtlMs(), waiting.sentAtMs, receivedAtMs);
     if (expiresAtMs <= context.timers().nowMs()) {
       context.counters().lateGrants.increment();
-      giveBack(waiting.call.quota(), waiting.requestId(), grant);
+      silent.giveBack(waiting.call.quota(), waiting.requestId(), grant);
       onExpiredGrant(waiting);
       return;
     }
@@ -374,38 +358,6 @@ final class CallBook implements ReplyReader.Handler {
     waiting.request(context.config().agentId(), requestIds.next());
     enter(waiting);
     send(waiting);
-  }
-
-  private void giveBack(String quota, String requestId, Grant grant) {
-    send(
-        Records.settlement(
-            context.config().agentId(),
-            quota,
-            requestId,
-            grant.getLeaseId(),
-            Outcome.NOT_SENT,
-            false,
-            null,
-            null));
-  }
-
-  /** Sends a settlement that nobody waits for. */
-  private void send(Settlement settlement) {
-    var unused =
-        context
-            .outbox()
-            .send(settlement)
-            .whenComplete(
-                (sent, error) -> {
-                  if (error != null) {
-                    log.warn(
-                        "Expected the brokers to take {} of request {}, but they did not; what it"
-                            + " holds is freed when it expires. ({})",
-                        settlement.getOutcome(),
-                        settlement.getRequestId(),
-                        error.toString());
-                  }
-                });
   }
 
   private void onQueued(PendingCall waiting, Queued queued) {

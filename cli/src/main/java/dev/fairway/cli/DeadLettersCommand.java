@@ -4,8 +4,6 @@ import dev.fairway.cli.ops.DeadLetter;
 import dev.fairway.cli.ops.DeadLetterStore;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.Printable;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -61,7 +59,7 @@ final class DeadLettersCommand extends GroupCommand {
           table.add(
               letter.place(),
               letter.reason(),
-              source(letter),
+              letter.source(),
               Printable.text(letter.record().key()),
               letter.truncatedFromBytes() == null
                   ? letter.bytes()
@@ -81,11 +79,8 @@ final class DeadLettersCommand extends GroupCommand {
     }
 
     private static String age(DeadLetter letter) {
-      Duration age =
-          Duration.between(Instant.ofEpochMilli(letter.record().timestamp()), Instant.now());
-      return age.toHours() > 0
-          ? age.toHours() + "h" + age.toMinutesPart() + "m"
-          : age.toMinutes() + "m" + age.toSecondsPart() + "s";
+      return HumanTime.length(
+          Math.max(0, System.currentTimeMillis() - letter.record().timestamp()));
     }
   }
 
@@ -170,16 +165,12 @@ final class DeadLettersCommand extends GroupCommand {
         : letters.stream().filter(letter -> reason.equals(letter.reason())).toList();
   }
 
-  private static String source(DeadLetter letter) {
-    return letter.sourceTopic() + "/" + letter.sourcePartition() + ":" + letter.sourceOffset();
-  }
-
   private static Map<String, Object> result(DeadLetter letter) {
     Map<String, Object> result = new LinkedHashMap<>();
     result.put("place", letter.place());
     result.put("reason", letter.reason());
     result.put("detail", letter.detail());
-    result.put("source", source(letter));
+    result.put("source", letter.source());
     result.put("key", Printable.text(letter.record().key()));
     result.put("bytes", letter.bytes());
     result.put("truncated_from", letter.truncatedFromBytes());

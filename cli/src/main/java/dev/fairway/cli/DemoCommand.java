@@ -40,18 +40,21 @@ final class DemoCommand extends BaseCommand {
 
   @Option(
       names = "--agents",
+      paramLabel = "N",
       defaultValue = "20",
       description = "Size of the fleet, 1 to 200 (default: ${DEFAULT-VALUE}).")
   private int agents;
 
   @Option(
       names = "--seconds",
+      paramLabel = "N",
       defaultValue = "60",
       description = "Length of each of the two runs, 1 to 3600 (default: ${DEFAULT-VALUE}).")
   private int seconds;
 
   @Option(
       names = "--seed",
+      paramLabel = "N",
       defaultValue = "1",
       description = "The same seed gives the same turns (default: ${DEFAULT-VALUE}).")
   private long seed;
@@ -66,6 +69,7 @@ final class DemoCommand extends BaseCommand {
 
   @Option(
       names = "--demand",
+      paramLabel = "FACTOR",
       defaultValue = "1.3",
       description =
           "What the fleet wants of the limit, over what the limit can give (default: ${DEFAULT-VALUE}).")
@@ -73,6 +77,7 @@ final class DemoCommand extends BaseCommand {
 
   @Option(
       names = "--control",
+      paramLabel = "BACKOFF",
       defaultValue = "full-jitter",
       converter = BackoffConverter.class,
       description =

@@ -37,6 +37,7 @@ final class DemoEmulatorCommand extends BaseCommand {
 
   @Option(
       names = "--port",
+      paramLabel = "PORT",
       defaultValue = "0",
       description = "Port on loopback; 0 for any free one (default: ${DEFAULT-VALUE}).")
   private int port;
@@ -50,24 +51,28 @@ final class DemoEmulatorCommand extends BaseCommand {
 
   @Option(
       names = "--requests-per-minute",
+      paramLabel = "N",
       defaultValue = "1000",
       description = "Limit of calls (default: ${DEFAULT-VALUE}).")
   private long requestsPerMinute;
 
   @Option(
       names = "--input-tokens-per-minute",
+      paramLabel = "N",
       defaultValue = "450000",
       description = "Limit of input tokens (default: ${DEFAULT-VALUE}).")
   private long inputTokensPerMinute;
 
   @Option(
       names = "--output-tokens-per-minute",
+      paramLabel = "N",
       defaultValue = "90000",
       description = "Limit of output tokens (default: ${DEFAULT-VALUE}).")
   private long outputTokensPerMinute;
 
   @Option(
       names = "--speed-up",
+      paramLabel = "FACTOR",
       defaultValue = "1",
       description =
           "How much faster than usual the model answers; usual is 1 to 2 s and then 80 tokens a second"

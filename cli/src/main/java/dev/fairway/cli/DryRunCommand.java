@@ -6,7 +6,6 @@ import dev.fairway.admission.engine.Handled;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.replay.script.EventLines;
 import dev.fairway.replay.script.ScriptException;
-import dev.fairway.replay.script.ScriptLine;
 import dev.fairway.replay.script.ScriptReader;
 import dev.fairway.replay.script.ScriptRunner;
 import java.io.BufferedReader;
@@ -36,7 +35,10 @@ import picocli.CommandLine.Spec;
           + " one event a line out.",
       "A line has at_ms and one of quota, request, settle, task, show. Between lines, time moves"
           + " through every deadline; after the last one it runs until nobody waits and no lease is"
-          + " open."
+          + " open.",
+      "A settle line may name the request instead of the lease. Without an agent it is the request's"
+          + " own one, also where a CANCELLED or UNLEASED line comes before the line of its request;"
+          + " the script is then read on until that line."
     },
     footer = {
       "",
@@ -94,16 +96,12 @@ public final class DryRunCommand implements Callable<Integer> {
   private int run(Reader in, Writer out) throws IOException {
     EventLines lines = new EventLines(out);
     try {
-      ScriptReader reader = new ScriptReader(in);
-      ScriptRunner runner = new ScriptRunner(new Printer(lines));
-      ScriptLine line = reader.next();
-      while (line != null) {
-        runner.accept(line);
+      ScriptRunner runner = new ScriptRunner(new ScriptReader(in), new Printer(lines));
+      while (runner.step()) {
         if (script.equals("-")) {
           // Whoever feeds a pipe wants to see what each line did before writing the next.
           lines.flush();
         }
-        line = reader.next();
       }
       Optional<String> stopped = runner.finish();
       lines.flush();

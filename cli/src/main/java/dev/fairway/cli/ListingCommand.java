@@ -2,14 +2,12 @@ package dev.fairway.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.fairway.cli.ops.StatusClient;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A list that the coordinator gives, shown with the columns that it has. */
+/** A list that the coordinator gives. */
 abstract class ListingCommand extends BaseCommand {
 
   @Mixin private ConnectionOptions connection;
@@ -32,11 +30,61 @@ abstract class ListingCommand extends BaseCommand {
   private final String path;
   private final String field;
   private final String nothing;
+  private final List<Column> columns;
 
-  ListingCommand(String path, String field, String nothing) {
+  /** How a value is shown to people. */
+  enum Shown {
+    /** As it is. */
+    AS_IS {
+      @Override
+      String text(JsonNode value, long nowMs) {
+        return value.asText();
+      }
+    },
+
+    /** Amounts by dimension. */
+    AMOUNTS {
+      @Override
+      String text(JsonNode value, long nowMs) {
+        return value.toString().replaceAll("[{}\"]", "").replace(":", " ").replace(",", ", ");
+      }
+    },
+
+    /** Milliseconds as a length of time. */
+    LENGTH {
+      @Override
+      String text(JsonNode value, long nowMs) {
+        return HumanTime.length(value.asLong());
+      }
+    },
+
+    /** Epoch milliseconds as seen from now. */
+    TIME {
+      @Override
+      String text(JsonNode value, long nowMs) {
+        return HumanTime.relative(value.asLong(), nowMs);
+      }
+    };
+
+    abstract String text(JsonNode value, long nowMs);
+  }
+
+  /**
+   * A column of the table.
+   *
+   * @param field field of an entry
+   */
+  record Column(String heading, String field, Shown shown) {
+    Column(String heading, String field) {
+      this(heading, field, Shown.AS_IS);
+    }
+  }
+
+  ListingCommand(String path, String field, String nothing, List<Column> columns) {
     this.path = path;
     this.field = field;
     this.nothing = nothing;
+    this.columns = columns;
   }
 
   @Override
@@ -53,29 +101,27 @@ abstract class ListingCommand extends BaseCommand {
               + quota
               + "'. 'fairway status' lists them.");
     }
-    List<JsonNode> entries = client.list(path, field, quota, limit);
+    List<StatusClient.Entry> entries = client.list(path, field, quota, limit);
     if (entries.isEmpty()) {
       say(nothing);
     } else {
-      List<String> columns = new ArrayList<>();
-      entries.get(0).fieldNames().forEachRemaining(columns::add);
-      Table table =
-          new Table(
-              columns.stream()
-                  .map(name -> name.toUpperCase(Locale.ROOT).replace('_', ' '))
-                  .toArray(String[]::new));
-      for (JsonNode entry : entries) {
-        table.add(columns.stream().map(name -> cell(entry.path(name))).toArray());
-      }
-      table.lines().forEach(this::say);
+      table(columns, entries).lines().forEach(this::say);
     }
-    writeJson(Map.of(field, entries));
+    writeJson(Map.of(field, entries.stream().map(StatusClient.Entry::value).toList()));
   }
 
-  private static String cell(JsonNode value) {
-    if (value.isNull() || value.isMissingNode()) {
-      return null;
+  static Table table(List<Column> columns, List<StatusClient.Entry> entries) {
+    Table table = new Table(columns.stream().map(Column::heading).toArray(String[]::new));
+    for (StatusClient.Entry entry : entries) {
+      table.add(columns.stream().map(column -> cell(column, entry)).toArray());
     }
-    return value.isValueNode() ? value.asText() : value.toString().replaceAll("[{}\"]", "");
+    return table;
+  }
+
+  private static String cell(Column column, StatusClient.Entry entry) {
+    JsonNode value = entry.value().path(column.field());
+    return value.isNull() || value.isMissingNode()
+        ? null
+        : column.shown().text(value, entry.atMs());
   }
 }

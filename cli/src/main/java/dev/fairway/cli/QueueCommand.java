@@ -1,5 +1,6 @@
 package dev.fairway.cli;
 
+import java.util.List;
 import picocli.CommandLine.Command;
 
 /** {@code fairway queue}: the requests that wait. */
@@ -9,7 +10,20 @@ import picocli.CommandLine.Command;
     footer = {"", "Example:", "  fairway queue --quota anthropic.prod-1/sonnet --watch"})
 final class QueueCommand extends ListingCommand {
 
+  static final List<Column> COLUMNS =
+      List.of(
+          new Column("QUOTA", "quota"),
+          new Column("POSITION", "position"),
+          new Column("REQUEST", "request"),
+          new Column("AGENT", "agent"),
+          new Column("ROLE", "role"),
+          new Column("ATTEMPT", "attempt"),
+          new Column("WAITED", "waited_ms", Shown.LENGTH),
+          new Column("WAIT TOLD LAST", "told_eta_ms", Shown.LENGTH),
+          new Column("DEADLINE", "deadline_ms", Shown.TIME),
+          new Column("ESTIMATE", "estimate", Shown.AMOUNTS));
+
   QueueCommand() {
-    super("/queue", "queue", "nobody waits");
+    super("/queue", "queue", "nobody waits", COLUMNS);
   }
 }

@@ -4,12 +4,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.fairway.cli.config.FairwayConfig;
 import dev.fairway.cli.config.QuotaYaml;
 import dev.fairway.cli.ops.Pipeline;
+import dev.fairway.cli.ops.Printable;
 import dev.fairway.cli.ops.QuotaChange;
 import dev.fairway.cli.ops.QuotaEdits;
 import dev.fairway.cli.ops.QuotaStore;
+import dev.fairway.cli.ops.QuotaTable;
 import dev.fairway.cli.ops.StatusClient;
+import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.QuotaState;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -130,7 +134,8 @@ final class QuotaCommand extends GroupCommand {
   /** {@code quota list}. */
   @Command(
       name = "list",
-      description = "List the quotas that are defined.",
+      description =
+          "List the quotas that are defined, and whether the coordinator decides by them.",
       footer = {"", "Example:", "  fairway quota list --json -"})
   static final class ListAll extends BaseCommand {
 
@@ -139,7 +144,8 @@ final class QuotaCommand extends GroupCommand {
     @Override
     public Integer call() {
       try (Pipeline pipeline = connection.open()) {
-        Map<String, Quota> quotas = new QuotaStore(pipeline).all();
+        List<QuotaTable.Line> lines =
+            QuotaTable.read(pipeline, null, decidedBy(this, connection, null));
         Table table =
             new Table(
                 "QUOTA",
@@ -150,23 +156,49 @@ final class QuotaCommand extends GroupCommand {
                 "INPUT/MIN",
                 "OUTPUT/MIN",
                 "TOKENS/MIN",
-                "CONCURRENT");
-        for (Quota quota : quotas.values()) {
-          table.add(
-              quota.getId(),
-              quota.getState(),
-              quota.getPolicy(),
-              quota.getProvider(),
-              quota.getLimits().getRequestsPerMinute(),
-              quota.getLimits().getInputTokensPerMinute(),
-              quota.getLimits().getOutputTokensPerMinute(),
-              quota.getLimits().getTokensPerMinute(),
-              quota.getLimits().getConcurrentRequests());
-        }
+                "CONCURRENT",
+                "IN FORCE");
+        lines.forEach(line -> table.add(cells(line)));
         table.lines().forEach(this::say);
-        writeJson(Map.of("quotas", quotas.values().stream().map(QuotaYaml::toTree).toList()));
+        Map<String, Object> result = new LinkedHashMap<>();
+        result.put(
+            "quotas",
+            lines.stream()
+                .filter(line -> line.quota() != null)
+                .map(line -> QuotaYaml.toTree(line.quota()))
+                .toList());
+        result.put("in_force", lines.stream().map(ListAll::inForce).toList());
+        writeJson(result);
       }
       return 0;
+    }
+
+    private static Object[] cells(QuotaTable.Line line) {
+      Object[] cells = new Object[10];
+      cells[0] = Printable.text(line.id().getBytes(StandardCharsets.UTF_8));
+      if (line.quota() != null) {
+        Limits limits = line.quota().getLimits();
+        cells[1] = line.quota().getState();
+        cells[2] = line.quota().getPolicy();
+        cells[3] = line.quota().getProvider();
+        cells[4] = limits.getRequestsPerMinute();
+        cells[5] = limits.getInputTokensPerMinute();
+        cells[6] = limits.getOutputTokensPerMinute();
+        cells[7] = limits.getTokensPerMinute();
+        cells[8] = limits.getConcurrentRequests();
+      }
+      if (line.inForce() != null) {
+        cells[9] = line.inForce() ? "yes" : "no, " + line.detail();
+      }
+      return cells;
+    }
+
+    private static Map<String, Object> inForce(QuotaTable.Line line) {
+      Map<String, Object> result = new LinkedHashMap<>();
+      result.put("id", line.id());
+      result.put("in_force", line.inForce());
+      result.put("detail", line.detail());
+      return result;
     }
   }
 
@@ -186,6 +218,9 @@ final class QuotaCommand extends GroupCommand {
     public Integer call() {
       try (Pipeline pipeline = connection.open()) {
         Quota quota = existing(new QuotaStore(pipeline), id);
+        QuotaTable.read(pipeline, id, decidedBy(this, connection, id)).stream()
+            .filter(line -> Boolean.FALSE.equals(line.inForce()))
+            .forEach(line -> note("fairway: " + id + " is not in force: " + line.detail()));
         say(QuotaYaml.toYaml(List.of(quota)).stripTrailing());
         writeJson(QuotaYaml.toTree(quota));
       }
@@ -286,6 +321,24 @@ final class QuotaCommand extends GroupCommand {
     @Override
     String said(Quota changed) {
       return "cleared (" + changed.getClearCount() + " so far)";
+    }
+  }
+
+  /**
+   * The definitions that the coordinators decide by, or null if they cannot be asked: what is in
+   * the topic is shown all the same.
+   */
+  private static Map<String, Quota> decidedBy(
+      BaseCommand command, ConnectionOptions connection, String quota) {
+    if (!connection.hasCoordinators()) {
+      command.note("fairway: which of it is in force is not known without --coordinator URL");
+      return null;
+    }
+    try {
+      return new StatusClient(connection.coordinators()).definitions(quota);
+    } catch (CliException e) {
+      command.note("fairway: which of it is in force is not known: " + e.getMessage());
+      return null;
     }
   }
 

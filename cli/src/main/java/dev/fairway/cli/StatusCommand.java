@@ -64,7 +64,7 @@ final class StatusCommand extends BaseCommand {
           quota.path("open_leases").asText(),
           amounts(quota.path("reserved")),
           quota.path("waiting").asText(),
-          seconds(quota.path("oldest_wait_ms")),
+          length(quota.path("oldest_wait_ms")),
           pause(quota));
     }
     if (quotas.isEmpty()) {
@@ -100,7 +100,7 @@ final class StatusCommand extends BaseCommand {
         .properties()
         .forEach(
             amount -> {
-              if (!amount.getValue().isNull()) {
+              if (amount.getValue().asLong() != 0) {
                 parts.add(amount.getKey() + " " + amount.getValue().asText());
               }
             });
@@ -111,8 +111,8 @@ final class StatusCommand extends BaseCommand {
     return quota.path("margin").asText() + " " + quota.path("margin_mode").asText();
   }
 
-  private static String seconds(JsonNode ms) {
-    return ms.isNumber() ? ms.asLong() / 1000 + " s" : null;
+  private static String length(JsonNode ms) {
+    return ms.isNumber() ? HumanTime.length(ms.asLong()) : null;
   }
 
   /** What keeps grants back: a hold, an open breaker, a ramp; null if nothing does. */
@@ -139,9 +139,8 @@ final class StatusCommand extends BaseCommand {
     return quota.path("hold_until_ms").isNumber()
         ? reason
             + " for "
-            + Math.max(0, quota.path("hold_until_ms").asLong() - quota.path("at_ms").asLong())
-                / 1000
-            + " s"
+            + HumanTime.length(
+                Math.max(0, quota.path("hold_until_ms").asLong() - quota.path("at_ms").asLong()))
         : reason + " until 'quota clear'";
   }
 }

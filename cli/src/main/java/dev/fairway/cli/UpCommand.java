@@ -18,8 +18,8 @@ import picocli.CommandLine.Option;
     name = "up",
     description = {
       "Run everything in one process: Kafka and schema registry (unless given), coordinator, dispatcher.",
-      "Prints 'ready' and the addresses when requests are decided. Ctrl-C stops it cleanly; what it knows",
-      "survives in the data folder."
+      "Prints 'ready' and the addresses when requests are decided. Ctrl-C stops it cleanly; what it knows"
+          + " survives in the data folder."
     },
     footer = {"", "Example:", "  fairway up --config fairway.yaml --data /var/lib/fairway"})
 final class UpCommand extends BaseCommand {

@@ -23,8 +23,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "why",
     description = {
-      "The story of one request from the journal: what it waited for, who was served meanwhile and by",
-      "which rule, and how it ended."
+      "The story of one request from the journal: what it waited for, who was served meanwhile and by"
+          + " which rule, and how it ended."
     },
     footer = {"", "Example:", "  fairway why 7f3a-0042 --since 1h"})
 final class WhyCommand extends BaseCommand {
@@ -72,7 +72,7 @@ final class WhyCommand extends BaseCommand {
           "Expected request '"
               + requestId
               + "' in the journal of the last "
-              + since
+              + HumanTime.length(since.toMillis())
               + ", but "
               + read
               + " records don't have it. Look further back with --since, or check the id.");

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
@@ -117,6 +118,55 @@ class FairwayTest {
     List<DynamicTest> tests = new ArrayList<>();
     collect(Fairway.commandLine(), tests);
     return tests;
+  }
+
+  @Test
+  void shouldHelpInWholeSentences() {
+    // The list of commands shows the first paragraph alone: none may end in the middle of a
+    // sentence.
+    List<String> paragraphs = new ArrayList<>();
+    paragraphs(Fairway.commandLine(), paragraphs);
+
+    assertThat(paragraphs)
+        .hasSizeGreaterThan(50)
+        .allSatisfy(text -> assertThat(text).matches("(?s)['A-Z].*[.]"));
+  }
+
+  private static void paragraphs(CommandLine command, List<String> to) {
+    CommandLine.Model.CommandSpec spec = command.getCommandSpec();
+    assertThat(spec.usageMessage().description()).as(spec.qualifiedName()).isNotEmpty();
+    Stream.of(spec.usageMessage().description()).filter(text -> !text.isEmpty()).forEach(to::add);
+    spec.args().forEach(arg -> to.addAll(List.of(arg.description())));
+    command.getSubcommands().values().forEach(sub -> paragraphs(sub, to));
+  }
+
+  @Test
+  void shouldNameWhatAnOptionTakes() {
+    List<String> labels = new ArrayList<>();
+    labels(Fairway.commandLine(), labels);
+
+    assertThat(labels)
+        .hasSizeGreaterThan(50)
+        .allSatisfy(label -> assertThat(label).matches(".* [A-Z][A-Z_:|,.\\[\\]-]*"));
+  }
+
+  private static void labels(CommandLine command, List<String> to) {
+    CommandLine.Model.CommandSpec spec = command.getCommandSpec();
+    spec.args().stream()
+        .filter(arg -> arg.arity().max() > 0)
+        .forEach(arg -> to.add(spec.qualifiedName() + " " + arg.paramLabel()));
+    command.getSubcommands().values().forEach(sub -> labels(sub, to));
+  }
+
+  @Test
+  void shouldShowEveryCommandWithAllThatItSaysFirst() {
+    for (Map.Entry<String, CommandLine> entry : Fairway.commandLine().getSubcommands().entrySet()) {
+      String first = entry.getValue().getCommandSpec().usageMessage().description()[0];
+
+      String list = Fairway.commandLine().getUsageMessage().replaceAll("\\s+", " ");
+
+      assertThat(list).contains(entry.getKey() + " " + first.replaceAll("\\s+", " "));
+    }
   }
 
   private void collect(CommandLine command, List<DynamicTest> tests) {

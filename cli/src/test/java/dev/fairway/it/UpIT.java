@@ -6,11 +6,13 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.replay.script.QuotaJson;
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.DecisionStatus;
 import dev.fairway.schemas.Estimate;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.Settlement;
 import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.Usage;
@@ -86,10 +88,12 @@ class UpIT {
     send(TOPICS.requests(), "told", request("told-1", "teller", "told"));
     Decision granted = decisions("teller", 1).get(0);
     JsonNode leases = json("leases", "--quota", "told");
+    String listed = UpRunner.command("leases", "--quota", "told", "--data", data.toString()).out();
     send(TOPICS.settlements(), "told", settlement(granted));
 
     // then
     assertThat(granted.getStatus()).isEqualTo(DecisionStatus.GRANTED);
+    assertThat(listed).contains("EXPIRES").containsPattern("told-1 +teller .* ago +in 1?[0-9]+ s");
     assertThat(leases.path("leases"))
         .anyMatch(lease -> lease.path("request").asText().equals("told-1"));
     await()
@@ -143,6 +147,44 @@ class UpIT {
         .contains("0 open leases");
     assertThat(json("quota", "get", "compared").path("limits").path("requests_per_minute").asInt())
         .isEqualTo(100);
+  }
+
+  @Test
+  void shouldShowThatADefinitionOfAnotherToolIsRefused() throws Exception {
+    // given: three quotas, two of which another tool spoils, one by a record that is no Avro
+    apply("kept", 100);
+    apply("spoilt", 100);
+    Quota zero =
+        QuotaJson.parse(
+            MAPPER.readTree("{\"id\":\"spoilt\",\"limits\":{\"requests_per_minute\":0}}"));
+    send(TOPICS.quotas(), "spoilt", zero);
+    sendBytes(TOPICS.quotas(), "garbled", "no Avro at all".getBytes(StandardCharsets.UTF_8));
+    await()
+        .atMost(PATIENCE)
+        .until(() -> !letters("spoilt").isEmpty() && !letters("garbled").isEmpty());
+
+    // when
+    UpRunner.Result list = UpRunner.command("quota", "list", "--data", data.toString());
+    JsonNode inForce = json("quota", "list").path("in_force");
+    UpRunner.Result get = UpRunner.command("quota", "get", "spoilt", "--data", data.toString());
+    UpRunner.Result pause = UpRunner.command("quota", "pause", "spoilt", "--data", data.toString());
+
+    // then
+    assertThat(list.out().lines().filter(line -> line.startsWith("kept")).findFirst().orElseThrow())
+        .endsWith("yes");
+    assertThat(
+            list.out().lines().filter(line -> line.startsWith("spoilt")).findFirst().orElseThrow())
+        .contains("no, refused: INVALID: limits.requests_per_minute: expected 1 to")
+        .endsWith("an earlier definition is in force");
+    assertThat(
+            list.out().lines().filter(line -> line.startsWith("garbled")).findFirst().orElseThrow())
+        .contains("no, refused: MAGIC_BYTE");
+    assertThat(inForce)
+        .anyMatch(q -> q.path("id").asText().equals("kept") && q.path("in_force").asBoolean())
+        .anyMatch(q -> q.path("id").asText().equals("spoilt") && !q.path("in_force").asBoolean());
+    assertThat(get.err()).contains("spoilt is not in force: refused: INVALID");
+    assertThat(pause.code()).isEqualTo(1);
+    assertThat(pause.err()).contains("Expected a definition of spoilt that the coordinator takes");
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.fairway.dispatcher;
 
 import dev.fairway.dispatcher.Decoder.NotYetException;
 import dev.fairway.schemas.AgentRegistration;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.Ids;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -13,6 +14,7 @@ import java.util.function.LongSupplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -34,6 +36,9 @@ final class AgentsReader {
   private final AgentTable table;
   private final LongSupplier clock;
   private final Changes changes;
+
+  /** Offset of the next record that is not known, by partition. */
+  private final Map<TopicPartition, Long> next = new HashMap<>();
 
   AgentsReader(
       Consumer<byte[], byte[]> consumer,
@@ -88,33 +93,62 @@ final class AgentsReader {
 
   /** Takes over what has changed since. */
   void poll(Duration timeout) {
-    for (ConsumerRecord<byte[], byte[]> record : consumer.poll(timeout)) {
-      try {
-        apply(record);
-      } catch (NotYetException e) {
-        // What follows in other partitions was polled too, and is given up with this record: the
-        // table
-        // is read anew, which changes nothing where it is right already.
-        log.warn("Registrations cannot be read now, and will be again: {}", e.getMessage());
-        consumer.seekToBeginning(consumer.assignment());
-        return;
+    ConsumerRecords<byte[], byte[]> records = consumer.poll(timeout);
+    for (TopicPartition partition : records.partitions()) {
+      for (ConsumerRecord<byte[], byte[]> record : records.records(partition)) {
+        try {
+          apply(record, record.offset() < next.getOrDefault(partition, 0L));
+        } catch (NotYetException e) {
+          log.warn("Registrations cannot be read now, and will be again: {}", e.getMessage());
+          goBack(records, record);
+          return;
+        }
+        next.merge(partition, record.offset() + 1, Math::max);
       }
     }
   }
 
-  private void apply(ConsumerRecord<byte[], byte[]> record) throws NotYetException {
+  /**
+   * Has everything read again by the polls that follow, for those that cannot be used: what is
+   * known changes nothing a second time.
+   */
+  void reread() {
+    consumer.seekToBeginning(consumer.assignment());
+  }
+
+  /**
+   * What follows a record in its partition, and all of the partitions after it, was not handled.
+   */
+  private void goBack(
+      ConsumerRecords<byte[], byte[]> records, ConsumerRecord<byte[], byte[]> record) {
+    TopicPartition stopped = new TopicPartition(record.topic(), record.partition());
+    boolean handled = true;
+    for (TopicPartition partition : records.partitions()) {
+      if (partition.equals(stopped)) {
+        consumer.seek(partition, record.offset());
+        handled = false;
+      } else if (!handled) {
+        consumer.seek(partition, records.records(partition).get(0).offset());
+      }
+    }
+  }
+
+  /**
+   * Takes over one record.
+   *
+   * @param known whether that was done before
+   */
+  private void apply(ConsumerRecord<byte[], byte[]> record, boolean known) throws NotYetException {
     String agentId = record.key() == null ? "" : new String(record.key(), StandardCharsets.UTF_8);
     if (!Ids.isId(agentId)) {
-      log.warn(
-          "Registration at {}-{} offset {} skipped: Expected an agent id as record key.",
-          record.topic(),
-          record.partition(),
-          record.offset());
+      refuse(record, DeadLetterReason.KEY_MISMATCH, "Expected an agent id as record key.");
       return;
     }
     if (record.value() == null) {
-      table.retire(agentId, record.timestamp());
-      changes.retired(agentId);
+      if (!known) {
+        table.retire(agentId, record.timestamp());
+        changes.retired(agentId);
+      }
       return;
     }
     AgentRegistration registration = decoder.decode(record, clock.getAsLong());
@@ -122,15 +156,47 @@ final class AgentsReader {
       return;
     }
     if (!registration.getAgentId().equals(agentId)) {
-      log.warn("Registration of agent {} skipped: its value names another agent.", agentId);
+      refuse(
+          record,
+          DeadLetterReason.KEY_MISMATCH,
+          "Expected the registration of agent "
+              + agentId
+              + ", its record key, but its value names another agent.");
       return;
     }
+    if (!changes.isRoutable(registration)) {
+      // It is taken nevertheless: what was there before is not what somebody wants now.
+      refuse(
+          record,
+          DeadLetterReason.INVALID,
+          "Expected a reply topic and partition that may be written to; decisions for agent "
+              + agentId
+              + " are dropped.");
+    }
+    if (!known) {
+      take(registration);
+    }
+  }
+
+  private void take(AgentRegistration registration) {
+    String agentId = registration.getAgentId();
     AgentRegistration before = table.get(agentId);
     if (!table.put(registration)) {
       log.warn("Registration of agent {} not taken: {} are registered.", agentId, table.size());
     } else if (before != null && !isSameAddress(before, registration)) {
       changes.rerouted(registration);
     }
+  }
+
+  private void refuse(
+      ConsumerRecord<byte[], byte[]> record, DeadLetterReason reason, String detail) {
+    log.warn(
+        "Registration at {}-{} offset {} is bad: {}",
+        record.topic(),
+        record.partition(),
+        record.offset(),
+        detail);
+    changes.refused(record, reason, detail);
   }
 
   private static boolean isSameAddress(AgentRegistration a, AgentRegistration b) {
@@ -143,6 +209,12 @@ final class AgentsReader {
 
     /** The agent is gone. */
     void retired(String agentId);
+
+    /** A record that cannot be used, and why. */
+    void refused(ConsumerRecord<byte[], byte[]> record, DeadLetterReason reason, String detail);
+
+    /** Whether decisions may go where this registration says. */
+    boolean isRoutable(AgentRegistration registration);
 
     /** The agent's decisions go somewhere else. */
     void rerouted(AgentRegistration registration);

@@ -1,5 +1,6 @@
 package dev.fairway.dispatcher;
 
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.serde.UndecodableRecordException;
 import dev.fairway.schemas.serde.UndecodableRecordException.Reason;
 import java.io.EOFException;
@@ -24,6 +25,7 @@ final class Decoder<T> {
   private final Deserializer<?> deserializer;
   private final long patienceMs;
   private final DispatcherMetrics metrics;
+  private final Skipped skipped;
 
   /**
    * A decoder of one kind of records.
@@ -31,12 +33,26 @@ final class Decoder<T> {
    * @param type what the topic should hold; anything else is skipped
    * @param patienceMs how old a record may become of a schema that is not known, or not understood:
    *     the registry may have to be filled again, or this process be upgraded
+   * @param skipped hears of each record that can never be read
    */
-  Decoder(Class<T> type, Deserializer<?> deserializer, long patienceMs, DispatcherMetrics metrics) {
+  Decoder(
+      Class<T> type,
+      Deserializer<?> deserializer,
+      long patienceMs,
+      DispatcherMetrics metrics,
+      Skipped skipped) {
     this.type = type;
     this.deserializer = deserializer;
     this.patienceMs = patienceMs;
     this.metrics = metrics;
+    this.skipped = skipped;
+  }
+
+  /** Hears of records that can never be read. */
+  interface Skipped {
+
+    /** Such a record, and why. */
+    void skipped(ConsumerRecord<byte[], byte[]> record, DeadLetterReason reason, String detail);
   }
 
   /**
@@ -53,24 +69,33 @@ final class Decoder<T> {
       }
       return skip(
           record,
+          DeadLetterReason.INCOMPATIBLE_SCHEMA,
           "Expected a %s, but found a %s."
               .formatted(type.getSimpleName(), value.getClass().getSimpleName()));
     } catch (SerializationException e) {
       if (isUnreachable(e) || (isUnknown(e) && nowMs - record.timestamp() < patienceMs)) {
         throw new NotYetException(e);
       }
-      return skip(record, e.getMessage());
+      return skip(record, reasonOf(e), e.getMessage());
     }
   }
 
-  private T skip(ConsumerRecord<byte[], byte[]> record, String reason) {
+  /** Another deserializer, such as Confluent's, does not say what is wrong with the bytes. */
+  private static DeadLetterReason reasonOf(SerializationException error) {
+    return error instanceof UndecodableRecordException undecodable
+        ? undecodable.deadLetterReason()
+        : DeadLetterReason.MALFORMED;
+  }
+
+  private T skip(ConsumerRecord<byte[], byte[]> record, DeadLetterReason reason, String detail) {
     metrics.undecodable();
     log.error(
         "Record at {}-{} offset {} skipped: {}",
         record.topic(),
         record.partition(),
         record.offset(),
-        reason);
+        detail);
+    skipped.skipped(record, reason, detail);
     return null;
   }
 

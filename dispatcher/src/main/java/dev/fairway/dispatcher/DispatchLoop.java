@@ -4,6 +4,7 @@ import dev.fairway.dispatcher.Decoder.NotYetException;
 import dev.fairway.dispatcher.DispatcherMetrics.Level;
 import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.AgentRegistration;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.Topics;
 import java.time.Duration;
 import java.util.List;
@@ -54,6 +55,7 @@ final class DispatchLoop implements AutoCloseable {
   private final RegistrationPublisher publisher;
   private final AgentTable table;
   private final Deliveries deliveries;
+  private final BadRegistrations badRegistrations;
   private final AgentsReader agents;
   private final JournalReader journal;
   private final Replies replies;
@@ -95,20 +97,32 @@ final class DispatchLoop implements AutoCloseable {
             config.parkingBounds(),
             config.inFlightMax(),
             metrics);
+    badRegistrations =
+        new BadRegistrations(
+            names.deadLetters(),
+            clients.producer(),
+            new GroupReadMarks(clients.admin(), config.agentsGroupId(), inbox),
+            metrics);
+    AgentChanges changes = new AgentChanges(directory);
     agents =
         new AgentsReader(
             clients.agents(),
             names.agents(),
-            new Decoder<>(AgentRegistration.class, serdes.deserializer(), 0, metrics),
+            new Decoder<>(
+                AgentRegistration.class, serdes.deserializer(), 0, metrics, changes::refused),
             table,
             clock,
-            new AgentChanges(directory));
+            changes);
     journal =
         new JournalReader(clients.journal(), names.journal(), metrics, deliveries::forgetForeign);
     replies =
         new Replies(
             new Decoder<>(
-                AdmissionEvent.class, serdes.deserializer(), config.parkingDeadlineMs(), metrics),
+                AdmissionEvent.class,
+                serdes.deserializer(),
+                config.parkingDeadlineMs(),
+                metrics,
+                (record, reason, detail) -> {}),
             serdes.serializer(),
             names.prefix() + "replies",
             directory,
@@ -241,6 +255,9 @@ final class DispatchLoop implements AutoCloseable {
       measure(nowMs);
       if (journal.isLeader()) {
         retirement.turn(nowMs);
+        if (badRegistrations.turn(nowMs)) {
+          agents.reread();
+        }
       }
     }
     if (nowMs >= refreshAtMs) {
@@ -312,6 +329,17 @@ final class DispatchLoop implements AutoCloseable {
     @Override
     public void retired(String agentId) {
       deliveries.retire(agentId);
+    }
+
+    @Override
+    public void refused(
+        ConsumerRecord<byte[], byte[]> record, DeadLetterReason reason, String detail) {
+      badRegistrations.add(record, reason, detail, clock.getAsLong());
+    }
+
+    @Override
+    public boolean isRoutable(AgentRegistration registration) {
+      return directory.routeOf(registration) != null;
     }
 
     @Override

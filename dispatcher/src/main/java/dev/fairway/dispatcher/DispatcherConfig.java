@@ -2,16 +2,11 @@ package dev.fairway.dispatcher;
 
 import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.serde.AvroSerdeConfig;
+import dev.fairway.schemas.service.ServiceSettings;
 import java.io.IOException;
-import java.io.Reader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Properties;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
@@ -28,13 +23,13 @@ import org.apache.kafka.common.serialization.Serializer;
 public final class DispatcherConfig {
 
   /** Brokers to begin with. */
-  public static final String BOOTSTRAP_SERVERS = "bootstrap.servers";
+  public static final String BOOTSTRAP_SERVERS = ServiceSettings.BOOTSTRAP_SERVERS;
 
   /** Addresses of the schema registry. */
-  public static final String SCHEMA_REGISTRY_URL = "schema.registry.url";
+  public static final String SCHEMA_REGISTRY_URL = ServiceSettings.SCHEMA_REGISTRY_URL;
 
   /** What the names of the topics begin with. */
-  public static final String TOPIC_PREFIX = "topic.prefix";
+  public static final String TOPIC_PREFIX = ServiceSettings.TOPIC_PREFIX;
 
   /** Consumer group. */
   public static final String GROUP_ID = "group.id";
@@ -90,45 +85,17 @@ public final class DispatcherConfig {
   /** Class that reads values. */
   public static final String VALUE_DESERIALIZER = "value.deserializer";
 
-  private static final String KAFKA_PREFIX = "kafka.";
-  private static final String SERDE_PREFIX = "serde.";
-  private static final String ENVIRONMENT_PREFIX = "FAIRWAY_";
-
   /** A journal record is one command's events, and draining a long queue makes many. */
   private static final int JOURNAL_RECORD_BYTES_MAX = 16 << 20;
 
   private static final ConfigDef DEFINITION = DispatcherSettings.DEFINITION;
 
+  private final ServiceSettings settings;
   private final AbstractConfig values;
-  private final Topics topics;
 
-  private DispatcherConfig(Map<String, ?> settings) {
-    for (String name : settings.keySet()) {
-      if (!DEFINITION.names().contains(name)
-          && !name.startsWith(KAFKA_PREFIX)
-          && !name.startsWith(SERDE_PREFIX)) {
-        throw new ConfigException(
-            "Expected settings of the dispatcher, but found '%s'. Known are %s, and any %s* or %s*."
-                .formatted(
-                    name,
-                    DEFINITION.names().stream().sorted().toList(),
-                    KAFKA_PREFIX,
-                    SERDE_PREFIX));
-      }
-    }
-    for (String name : List.of(BOOTSTRAP_SERVERS, SCHEMA_REGISTRY_URL)) {
-      if (settings.get(name) == null || settings.get(name).toString().isBlank()) {
-        throw new ConfigException(
-            "Expected a value for '%s', but found none. Set it in the file, or as %s."
-                .formatted(name, environmentName(name)));
-      }
-    }
-    values = new AbstractConfig(DEFINITION, settings, false);
-    try {
-      topics = new Topics(values.getString(TOPIC_PREFIX));
-    } catch (IllegalArgumentException e) {
-      throw new ConfigException(TOPIC_PREFIX, values.getString(TOPIC_PREFIX), e.getMessage());
-    }
+  private DispatcherConfig(Map<String, ?> given) {
+    settings = ServiceSettings.of("the dispatcher", DEFINITION, given);
+    values = settings.values();
     if (replicationFactor() == 0) {
       throw new ConfigException(
           REPLY_REPLICATION_FACTOR, 0, "Expected 1 or more, or -1 for the brokers' default.");
@@ -156,26 +123,7 @@ public final class DispatcherConfig {
    */
   public static DispatcherConfig load(Path file, Map<String, String> environment)
       throws IOException {
-    Map<String, String> settings = new HashMap<>();
-    if (file != null) {
-      Properties properties = new Properties();
-      try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
-        properties.load(reader);
-      } catch (IllegalArgumentException e) {
-        throw new ConfigException(
-            "Expected a properties file of name=value lines at %s, but: %s."
-                .formatted(file, e.getMessage()));
-      }
-      properties.stringPropertyNames().forEach(n -> settings.put(n, properties.getProperty(n)));
-    }
-    environment.forEach(
-        (variable, value) -> {
-          String name = settingName(variable);
-          if (name != null) {
-            settings.put(name, value);
-          }
-        });
-    return of(settings);
+    return of(ServiceSettings.read(DEFINITION, file, environment));
   }
 
   /** Every setting with its type, default and meaning, as text. */
@@ -184,13 +132,18 @@ public final class DispatcherConfig {
   }
 
   Topics topics() {
-    return topics;
+    return settings.topics();
   }
 
   /** Consumer group of the journal. */
   public String groupId() {
     String configured = values.getString(GROUP_ID);
-    return configured == null ? topics.prefix() + "dispatcher" : configured;
+    return configured == null ? topics().prefix() + "dispatcher" : configured;
+  }
+
+  /** A group that nobody joins; it keeps up to where bad registrations were put aside. */
+  String agentsGroupId() {
+    return groupId() + "-agents";
   }
 
   boolean openMode() {
@@ -253,9 +206,9 @@ public final class DispatcherConfig {
 
   /** Settings of every Kafka client: where the cluster is, and what was passed through. */
   Map<String, Object> clientSettings() {
-    Map<String, Object> settings = values.originalsWithPrefix(KAFKA_PREFIX);
-    settings.put(BOOTSTRAP_SERVERS, values.getList(BOOTSTRAP_SERVERS));
-    return settings;
+    Map<String, Object> clients = settings.kafka();
+    clients.put(BOOTSTRAP_SERVERS, values.getList(BOOTSTRAP_SERVERS));
+    return clients;
   }
 
   /**
@@ -265,18 +218,18 @@ public final class DispatcherConfig {
    */
   @SuppressWarnings("unchecked")
   Serdes newSerdes() {
-    Map<String, Object> settings = new HashMap<>();
-    settings.put(AvroSerdeConfig.SPECIFIC_AVRO_READER, true);
-    settings.put(AvroSerdeConfig.MAX_BYTES, JOURNAL_RECORD_BYTES_MAX);
-    settings.putAll(values.originalsWithPrefix(SERDE_PREFIX));
-    settings.put(SCHEMA_REGISTRY_URL, values.getString(SCHEMA_REGISTRY_URL));
+    Map<String, Object> serde = new HashMap<>();
+    serde.put(AvroSerdeConfig.SPECIFIC_AVRO_READER, true);
+    serde.put(AvroSerdeConfig.MAX_BYTES, JOURNAL_RECORD_BYTES_MAX);
+    serde.putAll(settings.serde());
+    serde.put(SCHEMA_REGISTRY_URL, values.getString(SCHEMA_REGISTRY_URL));
     try {
       Serializer<Object> serializer =
           values.getConfiguredInstance(VALUE_SERIALIZER, Serializer.class);
-      serializer.configure(settings, false);
+      serializer.configure(serde, false);
       Deserializer<Object> deserializer =
           values.getConfiguredInstance(VALUE_DESERIALIZER, Deserializer.class);
-      deserializer.configure(settings, false);
+      deserializer.configure(serde, false);
       return new Serdes(serializer, deserializer);
     } catch (IllegalArgumentException e) {
       throw new ConfigException(e.getMessage());
@@ -286,7 +239,7 @@ public final class DispatcherConfig {
   /** Names the settings; values may be credentials. */
   @Override
   public String toString() {
-    return "DispatcherConfig" + values.originals().keySet();
+    return "DispatcherConfig" + settings;
   }
 
   private static boolean isLoopback(String address) {
@@ -295,22 +248,5 @@ public final class DispatcherConfig {
         || host.equals("[::1]")
         || host.equals("::1")
         || host.matches("127(\\.\\d{1,3}){3}");
-  }
-
-  private static String environmentName(String name) {
-    return ENVIRONMENT_PREFIX + name.toUpperCase(Locale.ROOT).replace('.', '_');
-  }
-
-  private static String settingName(String variable) {
-    if (!variable.startsWith(ENVIRONMENT_PREFIX)) {
-      return null;
-    }
-    String name =
-        variable.substring(ENVIRONMENT_PREFIX.length()).toLowerCase(Locale.ROOT).replace('_', '.');
-    boolean known =
-        DEFINITION.names().contains(name)
-            || name.startsWith(KAFKA_PREFIX)
-            || name.startsWith(SERDE_PREFIX);
-    return known ? name : null;
   }
 }

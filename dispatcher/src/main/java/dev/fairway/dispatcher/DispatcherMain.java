@@ -1,5 +1,6 @@
 package dev.fairway.dispatcher;
 
+import dev.fairway.schemas.service.ServiceMain;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
@@ -7,13 +8,8 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
-import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import org.apache.kafka.common.config.ConfigException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,10 +21,6 @@ import org.slf4j.LoggerFactory;
 public final class DispatcherMain {
 
   private static final Logger log = LoggerFactory.getLogger(DispatcherMain.class);
-
-  private static final int OK = 0;
-  private static final int FAILED = 1;
-  private static final int WRONG_USAGE = 2;
 
   private static final String USAGE =
       """
@@ -45,41 +37,22 @@ public final class DispatcherMain {
    */
   public static void main(String[] args) {
     int status = run(args, System.getenv(), System.out, System.err);
-    if (status != OK) {
+    if (status != ServiceMain.OK) {
       System.exit(status);
     }
   }
 
   static int run(String[] args, Map<String, String> environment, PrintStream out, PrintStream err) {
-    Path file = null;
-    Iterator<String> arguments = List.of(args).iterator();
-    while (arguments.hasNext()) {
-      String argument = arguments.next();
-      if (argument.equals("--help")) {
-        out.println(USAGE);
-        out.println(DispatcherConfig.documentation());
-        return OK;
-      }
-      if (!argument.equals("--config") || !arguments.hasNext()) {
-        err.println("Expected --config FILE or --help, but found '" + argument + "'.");
-        err.print(USAGE);
-        return WRONG_USAGE;
-      }
-      file = Path.of(arguments.next());
-    }
-    try {
-      serve(DispatcherConfig.load(file, environment));
-      return OK;
-    } catch (ConfigException e) {
-      err.println(e.getMessage());
-      return WRONG_USAGE;
-    } catch (NoSuchFileException e) {
-      err.println("Expected a properties file at " + file + ", but there is none.");
-      return WRONG_USAGE;
-    } catch (IOException e) {
-      err.println(e.getMessage());
-      return FAILED;
-    }
+    return ServiceMain.run(
+        args,
+        out,
+        err,
+        USAGE,
+        DispatcherConfig.documentation(),
+        file -> {
+          serve(DispatcherConfig.load(file, environment));
+          return ServiceMain.OK;
+        });
   }
 
   private static void serve(DispatcherConfig config) throws IOException {

@@ -32,6 +32,7 @@ final class DispatcherMetrics implements DeliveryListener {
   private final Counter topicsCreated;
   private final Counter topicsDeleted;
   private final Counter undecodable;
+  private final Counter deadLetters;
   private final Counter commitFailures;
   private final Counter restarts;
   private final Map<Level, AtomicLong> levels = new EnumMap<>(Level.class);
@@ -66,6 +67,7 @@ final class DispatcherMetrics implements DeliveryListener {
     topicsCreated = counter(registry, "topics.created", "Reply topics created.");
     topicsDeleted = counter(registry, "topics.deleted", "Reply topics of retired agents deleted.");
     undecodable = counter(registry, "undecodable", "Records that cannot be read; skipped.");
+    deadLetters = counter(registry, "dead.letters", "Bad registrations put aside as dead letters.");
     commitFailures = counter(registry, "commit.failures", "Offset commits that failed.");
     restarts = counter(registry, "restarts", "Times that the loop began anew after an error.");
     for (Level level : Level.values()) {
@@ -119,6 +121,10 @@ final class DispatcherMetrics implements DeliveryListener {
 
   void undecodable() {
     undecodable.increment();
+  }
+
+  void deadLettered() {
+    deadLetters.increment();
   }
 
   void commitFailed() {

@@ -1,39 +1,21 @@
 package dev.fairway.dispatcher;
 
-import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.serde.AvroDeserializer;
 import dev.fairway.schemas.serde.AvroSerializer;
+import dev.fairway.schemas.service.ServiceSettings;
 import org.apache.kafka.common.config.ConfigDef;
 
 /** The type, default, range and meaning of each setting of {@link DispatcherConfig}. */
 final class DispatcherSettings {
 
   static final ConfigDef DEFINITION =
-      new ConfigDef()
-          .define(
-              DispatcherConfig.BOOTSTRAP_SERVERS,
-              ConfigDef.Type.LIST,
-              ConfigDef.NO_DEFAULT_VALUE,
-              ConfigDef.Importance.HIGH,
-              "Brokers to begin with, host:port, comma separated.")
-          .define(
-              DispatcherConfig.SCHEMA_REGISTRY_URL,
-              ConfigDef.Type.STRING,
-              ConfigDef.NO_DEFAULT_VALUE,
-              ConfigDef.Importance.HIGH,
-              "Base addresses of the schema registry, comma separated, tried in turn.")
-          .define(
-              DispatcherConfig.TOPIC_PREFIX,
-              ConfigDef.Type.STRING,
-              Topics.DEFAULT_PREFIX,
-              ConfigDef.Importance.MEDIUM,
-              "What the names of the topics begin with.")
+      ServiceSettings.definition()
           .define(
               DispatcherConfig.GROUP_ID,
               ConfigDef.Type.STRING,
               null,
               ConfigDef.Importance.MEDIUM,
-              "Consumer group of the journal. Null: the topic prefix and 'dispatcher'.")
+              "Consumer group of the journal. Null: the topic prefix and 'dispatcher'. Offsets of the group with '-agents' behind it mark which bad registrations were dead-lettered.")
           .define(
               DispatcherConfig.OPEN_MODE,
               ConfigDef.Type.BOOLEAN,

@@ -12,6 +12,9 @@ import java.util.function.Supplier;
 /**
  * Health and metrics over HTTP: {@code GET /health} answers 200, or 503 with what is wrong; {@code
  * GET /metrics} has the Prometheus text format.
+ *
+ * <p>The coordinator has a larger one of its own. The one module that both see is {@code schemas},
+ * and agents, which have no HTTP server, see it as well.
  */
 final class HttpEndpoint implements AutoCloseable {
 

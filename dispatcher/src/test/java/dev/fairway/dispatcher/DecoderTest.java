@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fairway.dispatcher.Decoder.NotYetException;
 import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.TaskState;
 import dev.fairway.schemas.TaskUpdate;
 import dev.fairway.schemas.serde.UndecodableRecordException;
@@ -12,6 +13,8 @@ import dev.fairway.schemas.serde.UndecodableRecordException.Reason;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.EOFException;
 import java.net.ConnectException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.errors.SerializationException;
@@ -29,6 +32,7 @@ class DecoderTest {
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private final DispatcherMetrics metrics = new DispatcherMetrics(meters);
+  private final List<DeadLetterReason> reasons = new ArrayList<>();
 
   @Test
   void shouldGiveWhatTheTopicShouldHold() throws NotYetException {
@@ -76,6 +80,7 @@ class DecoderTest {
     // then
     assertThat(decoded).isNull();
     assertThat(skipped()).isEqualTo(1);
+    assertThat(reasons).extracting(DeadLetterReason::name).containsExactly(reason.name());
   }
 
   @ParameterizedTest
@@ -115,6 +120,7 @@ class DecoderTest {
     assertThatThrownBy(() -> unreachable.decode(record(), APPENDED_MS))
         .isInstanceOf(NotYetException.class);
     assertThat(truncated.decode(record(), APPENDED_MS)).isNull();
+    assertThat(reasons).containsExactly(DeadLetterReason.MALFORMED);
   }
 
   private Decoder<AdmissionEvent> failing(SerializationException error) {
@@ -125,7 +131,12 @@ class DecoderTest {
   }
 
   private Decoder<AdmissionEvent> decoder(Deserializer<Object> deserializer) {
-    return new Decoder<>(AdmissionEvent.class, deserializer, PATIENCE_MS, metrics);
+    return new Decoder<>(
+        AdmissionEvent.class,
+        deserializer,
+        PATIENCE_MS,
+        metrics,
+        (record, reason, detail) -> reasons.add(reason));
   }
 
   private double skipped() {

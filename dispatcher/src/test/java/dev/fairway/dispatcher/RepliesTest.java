@@ -208,7 +208,12 @@ class RepliesTest {
         new AgentDirectory(new Topics(), open, 1_000, table, (id, registration) -> {});
     Replies replies =
         new Replies(
-            new Decoder<>(AdmissionEvent.class, deserializer, 60_000, metrics),
+            new Decoder<>(
+                AdmissionEvent.class,
+                deserializer,
+                60_000,
+                metrics,
+                (record, reason, detail) -> {}),
             new AvroSerializer<>(schemaRegistry),
             "fairway.replies",
             directory,

@@ -52,4 +52,17 @@ class DependencyTest {
           .should()
           .dependOnClassesThat()
           .resideInAPackage("dev.fairway.schemas.serde");
+
+  @ArchTest
+  static final ArchRule SERVICE_STANDS_ON_KAFKA_AND_TOPIC_NAMES =
+      classes()
+          .that()
+          .resideInAPackage("dev.fairway.schemas.service")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..",
+              "org.apache.kafka.common.config..",
+              "dev.fairway.schemas",
+              "dev.fairway.schemas.service");
 }

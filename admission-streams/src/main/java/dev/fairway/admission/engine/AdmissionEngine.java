@@ -10,8 +10,6 @@ import dev.fairway.admission.engine.Event.QuotaDefined;
 import dev.fairway.admission.engine.Event.QuotaReleased;
 import dev.fairway.admission.engine.Event.QuotaRemoved;
 import dev.fairway.admission.engine.breaker.Ramps;
-import dev.fairway.admission.engine.bucket.Amounts;
-import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.capacity.SafeShares;
 import dev.fairway.admission.engine.lease.RequestHandler;
 import dev.fairway.admission.engine.lease.SettlementHandler;
@@ -295,33 +293,7 @@ public final class AdmissionEngine {
   /** What holds for a quota at that time, refill up to then included; null if it is unknown. */
   public QuotaSnapshot show(String quotaId, long nowMs) {
     QuotaState quota = quota(quotaId);
-    if (quota == null) {
-      return null;
-    }
-    Amounts levels = Amounts.NONE;
-    Amounts caps = Amounts.NONE;
-    for (Dimension d : Dimension.values()) {
-      if (quota.limits(d)) {
-        levels = levels.with(d, quota.usable(d, nowMs));
-        caps = caps.with(d, quota.cap(d));
-      }
-    }
-    Event.HoldReason hold = quota.holdReason(nowMs);
-    return new QuotaSnapshot(
-        quota.definition(),
-        nowMs,
-        levels,
-        caps,
-        quota.marginBp(),
-        quota.marginMode().name(),
-        quota.openLeases(),
-        quota.order().size(),
-        quota.virtualTime(),
-        quota.reserved(),
-        hold == null ? null : quota.holdUntilMs(),
-        hold,
-        quota.oldestEnqueuedAtMs(),
-        quota.breaker());
+    return quota == null ? null : QuotaSnapshot.of(quota, nowMs);
   }
 
   /** Quota ids of a key, sorted. */

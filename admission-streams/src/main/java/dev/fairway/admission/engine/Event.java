@@ -1,6 +1,8 @@
 package dev.fairway.admission.engine;
 
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Waiter;
@@ -147,6 +149,8 @@ public sealed interface Event {
    * @param tagShift what the actual cost moves the finish tag of the agent's flow, in tag units
    * @param late whether it had expired before
    * @param sendDelayMs grant to send, or null where no signal told it
+   * @param usedInput input tokens that counted, or null where nothing is to be learned from it
+   * @param usedOutput output tokens produced, or null likewise
    */
   record LeaseSettled(
       String quotaId,
@@ -158,7 +162,9 @@ public sealed interface Event {
       Amounts adjusted,
       long tagShift,
       boolean late,
-      Long sendDelayMs)
+      Long sendDelayMs,
+      Long usedInput,
+      Long usedOutput)
       implements Event {}
 
   /**
@@ -193,6 +199,21 @@ public sealed interface Event {
   /** The margin recovered by one step; basis points. */
   record MarginRestored(String quotaId, int fromBp, int toBp) implements Event {}
 
+  /** Another margin mode is in force for a dimension. */
+  record MarginModeChanged(
+      String quotaId, Dimension dimension, MarginModeName from, MarginModeName to)
+      implements Event {}
+
+  /** ADAPTIVE keeps more, or less, of what is uncertain free; standard deviations, thousandths. */
+  record SafetyFactorChanged(String quotaId, int fromMilli, int toMilli) implements Event {}
+
+  /** Something that people should know of. */
+  record AlertRaised(String quotaId, AlertKind kind, String subject, String detail)
+      implements Event {}
+
+  /** It is over. */
+  record AlertCleared(String quotaId, AlertKind kind, String subject) implements Event {}
+
   /** Why a quota grants nothing for a while. */
   enum HoldReason {
     RATE_LIMITED,
@@ -207,17 +228,28 @@ public sealed interface Event {
   /** An operator ended a hold. */
   record QuotaReleased(String quotaId) implements Event {}
 
-  /** One dimension of a resync: the provider's level lies between {@code low} and {@code high}. */
-  record Resync(Dimension dimension, long before, long low, long high, long after) {}
+  /**
+   * One dimension of a resync: the provider's level lies between {@code low} and {@code high}.
+   *
+   * @param outsideMilli what others take from now on, thousandths of a token per minute, or null
+   *     where that was not sampled
+   */
+  record Resync(
+      Dimension dimension, long before, long low, long high, long after, Long outsideMilli) {}
 
   /**
    * Balances were set by the provider's own numbers.
    *
    * @param leaseId lease whose signal it was, or null
    * @param sentAtMs when that call was sent
+   * @param answeredAtMs when the provider told its numbers
    */
-  record BucketsResynced(String quotaId, String leaseId, long sentAtMs, List<Resync> dimensions)
+  record BucketsResynced(
+      String quotaId, String leaseId, long sentAtMs, long answeredAtMs, List<Resync> dimensions)
       implements Event {}
+
+  /** The provider told when its window is reset. */
+  record ResetLearned(String quotaId, Dimension dimension, long resetAtMs) implements Event {}
 
   /** The provider named a lower limit than the operator. */
   record LimitLearned(String quotaId, Dimension dimension, long limitPerMinute) implements Event {}

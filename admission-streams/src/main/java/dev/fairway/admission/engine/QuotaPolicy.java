@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.QuotaDefinition.Margin;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaDefinition.OutputReservation;
 import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
@@ -19,12 +20,16 @@ import java.util.Map;
  *
  * @param limits per minute (concurrency: at a time)
  * @param depthOverride depth per dimension where the operator set it
+ * @param window how the provider counts
+ * @param marginMode how the margin is applied; AUTO picks by depth and by headers
  * @param marginStartBp margin while no 429 is seen
  * @param marginFloorBp the margin never shrinks below
  * @param marginCutBp taken off at a 429
  * @param marginCreepBp given back after a clean interval
  * @param cleanIntervalMs length of a clean interval
  * @param cutEvery429 SEED: every 429 of a granted lease cuts; else once per episode
+ * @param learnedOutput a grant reserves what outputs of its role are; else max_tokens
+ * @param learns whether estimates are learned from settled calls, and corrected by it
  * @param dominantCost cost is that of the dominant dimension; else (SEED) the estimated tokens
  * @param breaker whether 429s in a row open a breaker and a pause is followed by a ramp; else
  *     (SEED) a quota is held, and no more
@@ -34,12 +39,16 @@ import java.util.Map;
 public record QuotaPolicy(
     Amounts limits,
     Amounts depthOverride,
+    Window window,
+    MarginModeName marginMode,
     int marginStartBp,
     int marginFloorBp,
     int marginCutBp,
     int marginCreepBp,
     long cleanIntervalMs,
     boolean cutEvery429,
+    boolean learnedOutput,
+    boolean learns,
     boolean dominantCost,
     boolean breaker,
     long leaseTtlMs,
@@ -63,21 +72,38 @@ public record QuotaPolicy(
   private static final int DEFAULT_QUEUE_MAX_PER_AGENT = 1_000;
   private static final int SEED_CALLS_PER_TASK = 12;
 
+  /** A rolling window's depth is this part of its limit. */
+  private static final int ROLLING_PARTS = 5;
+
+  /** A depth that leaves nothing to refill still refills a little: nobody must wait for ever. */
+  private static final int LEAST_RATE_BP = 100;
+
   /** Resolves a valid definition. */
   public static QuotaPolicy of(QuotaDefinition d) {
     boolean seed = d.preset() == Preset.SEED;
     Margin m = d.margin() != null ? d.margin() : new Margin(null, null, null, null, null, null);
     Budgets b = d.budgets() != null ? d.budgets() : new Budgets(null, null, null);
     int start = bp(m.start(), 8500);
+    ProviderAccounting accounting = ProviderAccounting.of(d.provider());
+    MarginModeName mode =
+        m.mode() != null ? m.mode() : seed ? MarginModeName.RATE : MarginModeName.AUTO;
+    boolean learnedOutput =
+        d.outputReservation() != null
+            ? d.outputReservation() == OutputReservation.LEARNED
+            : !seed && !accounting.reservesMaxTokens();
     return new QuotaPolicy(
         d.limits(),
         d.depth() != null ? d.depth() : Amounts.NONE,
+        d.window(),
+        mode,
         start,
         Math.min(start, bp(m.floor(), 6000)),
         bp(m.cut(), 500),
         bp(m.creep(), 100),
         orElse(m.cleanIntervalMs(), DEFAULT_CLEAN_INTERVAL_MS),
         seed,
+        learnedOutput,
+        !seed,
         !seed,
         !seed,
         orElse(d.leaseTtlMs(), DEFAULT_LEASE_TTL_MS),
@@ -88,19 +114,59 @@ public record QuotaPolicy(
         d.queueMaxPerAgent() != null ? d.queueMaxPerAgent() : DEFAULT_QUEUE_MAX_PER_AGENT,
         b.callsPerTask() != null ? b.callsPerTask() : seed ? (Integer) SEED_CALLS_PER_TASK : null,
         d.roles().isEmpty() ? DEFAULT_ROLES : d.roles(),
-        ProviderAccounting.of(d.provider()));
+        accounting);
   }
 
   /**
-   * Bucket depth at a limit: the operator's, else one minute of the limit less one second of its
-   * rate, rounded up (a bucket as deep as the provider's gives 429s on every rounding).
+   * Bucket depth at a limit: the operator's, else what the provider's window allows. Token bucket:
+   * one minute of the limit less one second of its rate, rounded up (a bucket as deep as the
+   * provider's gives 429s on every rounding). Fixed window: the limit. Rolling window: a fifth of
+   * it, for what is taken at once leaves the window at once.
    */
   public long depth(Dimension dimension, long limit) {
     if (!dimension.refills()) {
       return limit;
     }
     Long override = depthOverride.orNull(dimension);
-    return override != null ? override : limit - limit / 60;
+    if (override != null) {
+      return override;
+    }
+    switch (window) {
+      case FIXED:
+        return limit;
+      case ROLLING:
+        return Math.max(1, limit / ROLLING_PARTS);
+      default:
+        return limit - limit / 60;
+    }
+  }
+
+  /**
+   * Share of the limit that refills, basis points: all of it, or in a rolling window what is left
+   * beside the depth, at most four fifths. So depth and a minute of refill never exceed the limit.
+   */
+  public int rateBp(Dimension dimension, long limit) {
+    if (window != Window.ROLLING) {
+      return FixedPoint.ONE_BP;
+    }
+    int most = FixedPoint.ONE_BP - FixedPoint.ONE_BP / ROLLING_PARTS;
+    long beside = limit - Math.min(limit, depth(dimension, limit));
+    long share = FixedPoint.mulDiv(beside, FixedPoint.ONE_BP, limit);
+    return (int) Math.max(LEAST_RATE_BP, Math.min(most, share));
+  }
+
+  /** Whether settled calls are learned from: some rule of this policy asks what they were. */
+  public boolean observes() {
+    return learns
+        || learnedOutput
+        || marginMode == MarginModeName.ADAPTIVE
+        || marginMode == MarginModeName.AUTO;
+  }
+
+  /** Whether a bucket holds less than half a minute of its rate. */
+  public boolean shallow(Dimension dimension, long limit) {
+    long perMinute = FixedPoint.mulDiv(limit, rateBp(dimension, limit), FixedPoint.ONE_BP);
+    return depth(dimension, limit) < perMinute - depth(dimension, limit);
   }
 
   /**
@@ -127,21 +193,6 @@ public record QuotaPolicy(
   /** Knobs of a definition that this version refuses, each with what to write instead. */
   public static List<String> unavailable(QuotaDefinition d) {
     List<String> knobs = new ArrayList<>();
-    if (d.window() != QuotaDefinition.Window.TOKEN_BUCKET) {
-      knobs.add("window " + d.window() + " is not available in this version; use TOKEN_BUCKET");
-    }
-    if (d.margin() != null
-        && d.margin().mode() != null
-        && d.margin().mode() != MarginModeName.AUTO
-        && d.margin().mode() != MarginModeName.RATE) {
-      knobs.add(
-          "margin.mode "
-              + d.margin().mode()
-              + " is not available in this version; use AUTO or RATE");
-    }
-    if (d.outputReservation() == OutputReservation.LEARNED) {
-      knobs.add("output_reservation LEARNED is not available in this version; use MAX_TOKENS");
-    }
     if (!d.also().isEmpty()) {
       knobs.add("also is not available in this version; leave it out");
     }

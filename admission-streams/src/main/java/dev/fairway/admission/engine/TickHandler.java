@@ -2,10 +2,12 @@ package dev.fairway.admission.engine;
 
 import dev.fairway.admission.engine.Event.EtaRevised;
 import dev.fairway.admission.engine.Event.LeaseExpired;
+import dev.fairway.admission.engine.alert.Alerts;
 import dev.fairway.admission.engine.breaker.Breaker;
 import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.margin.Aimd;
+import dev.fairway.admission.engine.margin.ModeChange;
 import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
 import dev.fairway.admission.engine.queue.Departures;
 import dev.fairway.admission.engine.queue.Drain;
@@ -35,11 +37,13 @@ final class TickHandler {
   static void handle(Transaction tx) {
     for (QuotaState quota : List.copyOf(tx.state().quotas())) {
       expireLeases(tx, quota);
+      ModeChange.due(tx, quota);
       Aimd.restoreDue(tx, quota);
       Breaker.timeOut(tx, quota);
       Ramps.end(tx, quota);
       Drain.run(tx, quota);
       departures(tx, quota);
+      Alerts.review(tx, quota);
       if (reviewDueMs(quota, tx.previousNowMs()) <= tx.nowMs()) {
         reviewEtas(tx, quota);
       }
@@ -49,6 +53,8 @@ final class TickHandler {
   /** When the next tick of a quota is due, seen from the time of the last command. */
   static long dueMs(QuotaState quota, long nowMs) {
     long due = Math.min(quota.nextExpiryMs(), quota.restoreDueMs());
+    due = Math.min(due, Math.min(quota.zFallDueMs(), ModeChange.dueMs(quota)));
+    due = Math.min(due, Alerts.dueMs(quota));
     due = Math.min(due, Math.min(Breaker.timeOutDueMs(quota), Ramps.endDueMs(quota)));
     if (quota.order().size() > 0) {
       due = Math.min(due, quota.removed() ? nowMs : quota.nextWaiterDeadlineMs());
@@ -92,7 +98,7 @@ final class TickHandler {
             waiter -> {
               Ahead before = new Ahead(count[0], ahead[0]);
               if (waiter.toldAtMs() != null && tx.nowMs() - waiter.toldAtMs() >= REVIEW_MS) {
-                long etaMs = Eta.waitMs(quota, before, waiter.estimate(), tx.nowMs());
+                long etaMs = Eta.waitMs(quota, before, waiter, tx.nowMs());
                 if (moved(waiter, etaMs, tx.nowMs())) {
                   revised.add(revision(quota, waiter, before.count() + 1, etaMs));
                 }
@@ -122,7 +128,7 @@ final class TickHandler {
         waiter.request().agentId(),
         position,
         etaMs,
-        null,
+        Eta.p90Ms(quota, waiter, etaMs),
         waiter.request().correlation());
   }
 }

@@ -1,7 +1,11 @@
 package dev.fairway.admission.mapping;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.Settlement;
+import dev.fairway.admission.engine.alert.AlertKind;
+import dev.fairway.schemas.AlertCleared;
+import dev.fairway.schemas.AlertRaised;
 import dev.fairway.schemas.BucketsResynced;
 import dev.fairway.schemas.DecisionRepeated;
 import dev.fairway.schemas.DimensionResync;
@@ -18,6 +22,8 @@ import dev.fairway.schemas.LeaseRenewed;
 import dev.fairway.schemas.LeaseSettled;
 import dev.fairway.schemas.LimitLearned;
 import dev.fairway.schemas.MarginCut;
+import dev.fairway.schemas.MarginMode;
+import dev.fairway.schemas.MarginModeChanged;
 import dev.fairway.schemas.MarginRestored;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.QuotaDefined;
@@ -26,7 +32,9 @@ import dev.fairway.schemas.QuotaReleased;
 import dev.fairway.schemas.QuotaRemoved;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RequestIgnored;
+import dev.fairway.schemas.ResetLearned;
 import dev.fairway.schemas.SafeCapacityTold;
+import dev.fairway.schemas.SafetyFactorChanged;
 import dev.fairway.schemas.SettlementIgnored;
 import dev.fairway.schemas.UnleasedCharged;
 import java.util.HashMap;
@@ -146,6 +154,45 @@ public final class EventMapper {
         LimitLearned.class,
         a ->
             new Event.LimitLearned(a.getQuota(), Values.dimension(a.getDimension()), a.getLimit()));
+    pair(
+        Event.MarginModeChanged.class,
+        e ->
+            new MarginModeChanged(
+                e.quotaId(),
+                e.dimension().wireName(),
+                Values.symbol(e.from(), MarginMode.class),
+                Values.symbol(e.to(), MarginMode.class)),
+        MarginModeChanged.class,
+        a ->
+            new Event.MarginModeChanged(
+                a.getQuota(),
+                Values.dimension(a.getDimension()),
+                Values.symbol(a.getFrom(), MarginModeName.class),
+                Values.symbol(a.getTo(), MarginModeName.class)));
+    pair(
+        Event.SafetyFactorChanged.class,
+        e -> new SafetyFactorChanged(e.quotaId(), e.fromMilli(), e.toMilli()),
+        SafetyFactorChanged.class,
+        a -> new Event.SafetyFactorChanged(a.getQuota(), a.getFromMilli(), a.getToMilli()));
+    pair(
+        Event.ResetLearned.class,
+        e -> new ResetLearned(e.quotaId(), e.dimension().wireName(), e.resetAtMs()),
+        ResetLearned.class,
+        a ->
+            new Event.ResetLearned(
+                a.getQuota(), Values.dimension(a.getDimension()), a.getResetAtMs()));
+    pair(
+        Event.AlertRaised.class,
+        e -> new AlertRaised(e.quotaId(), e.kind().name(), e.subject(), e.detail()),
+        AlertRaised.class,
+        a ->
+            new Event.AlertRaised(
+                a.getQuota(), AlertKind.valueOf(a.getKind()), a.getSubject(), a.getDetail()));
+    pair(
+        Event.AlertCleared.class,
+        e -> new AlertCleared(e.quotaId(), e.kind().name(), e.subject()),
+        AlertCleared.class,
+        a -> new Event.AlertCleared(a.getQuota(), AlertKind.valueOf(a.getKind()), a.getSubject()));
     BreakerMapper.pairs(EventMapper::pair);
     pair(
         Event.SafeCapacityTold.class,
@@ -377,7 +424,9 @@ public final class EventMapper {
         Values.amounts(e.adjusted()),
         e.tagShift(),
         e.late(),
-        e.sendDelayMs());
+        e.sendDelayMs(),
+        e.usedInput(),
+        e.usedOutput());
   }
 
   private static Event.LeaseSettled engine(LeaseSettled a) {
@@ -391,7 +440,9 @@ public final class EventMapper {
         Values.amounts(a.getAdjusted()),
         a.getTagShift(),
         a.getLate(),
-        a.getSendDelayMs());
+        a.getSendDelayMs(),
+        a.getUsedInput(),
+        a.getUsedOutput());
   }
 
   private static BucketsResynced avro(Event.BucketsResynced e) {
@@ -399,11 +450,17 @@ public final class EventMapper {
         e.quotaId(),
         e.leaseId(),
         e.sentAtMs(),
+        e.answeredAtMs(),
         Values.list(
             e.dimensions(),
             d ->
                 new DimensionResync(
-                    d.dimension().wireName(), d.before(), d.low(), d.high(), d.after())));
+                    d.dimension().wireName(),
+                    d.before(),
+                    d.low(),
+                    d.high(),
+                    d.after(),
+                    d.outsideMilli())));
   }
 
   private static Event.BucketsResynced engine(BucketsResynced a) {
@@ -411,6 +468,7 @@ public final class EventMapper {
         a.getQuota(),
         a.getLeaseId(),
         a.getSentAtMs(),
+        a.getAnsweredAtMs(),
         Values.list(
             a.getDimensions(),
             d ->
@@ -419,6 +477,7 @@ public final class EventMapper {
                     d.getBefore(),
                     d.getLow(),
                     d.getHigh(),
-                    d.getAfter())));
+                    d.getAfter(),
+                    d.getOutsideMilli())));
   }
 }

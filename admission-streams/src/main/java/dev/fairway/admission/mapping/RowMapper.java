@@ -1,8 +1,11 @@
 package dev.fairway.admission.mapping;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.capacity.Share;
+import dev.fairway.admission.engine.lease.Forecast;
+import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Waiter;
@@ -15,6 +18,7 @@ import dev.fairway.schemas.HoldReason;
 import dev.fairway.schemas.KeyRow;
 import dev.fairway.schemas.LeaseRow;
 import dev.fairway.schemas.LeaseStatus;
+import dev.fairway.schemas.MarginMode;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RememberedRow;
 import dev.fairway.schemas.ShareRow;
@@ -76,7 +80,7 @@ public final class RowMapper {
     if (row instanceof DefinitionRow r) {
       return new Row.DefinitionRow(QuotaMapper.toEngine(r.getDefinition()));
     }
-    throw new IllegalArgumentException("Expected a state row but found " + row);
+    return LearnedRowMapper.toEngine(row);
   }
 
   private static Object row(Row row) {
@@ -127,7 +131,7 @@ public final class RowMapper {
     if (row instanceof Row.DefinitionRow r) {
       return new DefinitionRow(QuotaMapper.toAvro(r.definition()));
     }
-    throw new IllegalArgumentException("Expected a row but found " + row);
+    return LearnedRowMapper.toAvro(row);
   }
 
   static Waiter waiter(WaiterRow from) {
@@ -145,7 +149,9 @@ public final class RowMapper {
         from.getStartTag(),
         from.getFinishTag(),
         from.getToldAtMs(),
-        from.getToldEtaMs());
+        from.getToldEtaMs(),
+        from.getFirstEtaMs(),
+        new Forecast(from.getForecastInput(), from.getForecastOutput()));
   }
 
   static WaiterRow waiter(Waiter from) {
@@ -163,7 +169,10 @@ public final class RowMapper {
         from.startTag(),
         from.finishTag(),
         from.toldAtMs(),
-        from.toldEtaMs());
+        from.toldEtaMs(),
+        from.firstEtaMs(),
+        from.forecast().inputTokens(),
+        from.forecast().outputTokens());
   }
 
   private static Lease lease(LeaseRow from) {
@@ -186,7 +195,10 @@ public final class RowMapper {
         from.getStartTag(),
         from.getSentAtMs(),
         from.getSendKnown(),
-        from.getSendGuardMs());
+        from.getSendGuardMs(),
+        new Forecast(from.getForecastInput(), from.getForecastOutput()),
+        from.getErrorMilli(),
+        from.getSignalled());
   }
 
   private static LeaseRow lease(Lease from) {
@@ -209,7 +221,11 @@ public final class RowMapper {
         from.startTag(),
         from.sentAtMs(),
         from.sendKnown(),
-        from.sendGuardMs());
+        from.sendGuardMs(),
+        from.forecast().inputTokens(),
+        from.forecast().outputTokens(),
+        from.errorMilli(),
+        from.signalled());
   }
 
   private static Row.BalanceRow balance(BalanceRow from) {
@@ -228,7 +244,10 @@ public final class RowMapper {
         from.getArrivals(),
         from.getSendDelayMeanUs(),
         from.getSendDelayMaxMs(),
-        from.getLastSignalSentAtMs());
+        from.getLastSignalSentAtMs(),
+        from.getZMilli(),
+        from.getZFallsFromMs(),
+        from.getFloorSinceMs());
   }
 
   private static BalanceRow balance(Row.BalanceRow from) {
@@ -247,7 +266,10 @@ public final class RowMapper {
         from.arrivals(),
         from.sendDelayMeanUs(),
         from.sendDelayMaxMs(),
-        from.lastSignalSentAtMs());
+        from.lastSignalSentAtMs(),
+        from.zMilli(),
+        from.zFallsFromMs(),
+        from.floorSinceMs());
   }
 
   private static Row.BucketRow bucket(BucketRow from) {
@@ -258,7 +280,12 @@ public final class RowMapper {
         from.getRemainder(),
         from.getLearnedLimit(),
         from.getAbsorbedBeforeMs(),
-        from.getClipped());
+        from.getClipped(),
+        Values.symbol(from.getMode(), MarginModeName.class),
+        from.getAnsweredAtMs(),
+        from.getResetAtMs(),
+        new OutsideRate(
+            from.getOutsideMilli(), from.getOutsideSampledAtMs(), from.getOutsidePending()));
   }
 
   private static BucketRow bucket(Row.BucketRow from) {
@@ -268,7 +295,13 @@ public final class RowMapper {
         from.remainder(),
         from.learnedLimit(),
         from.absorbedBeforeMs(),
-        from.clipped());
+        from.clipped(),
+        Values.symbol(from.mode(), MarginMode.class),
+        from.answeredAtMs(),
+        from.resetAtMs(),
+        from.outside().perMinuteMilli(),
+        from.outside().sampledAtMs(),
+        from.outside().pending());
   }
 
   private static Row.RememberedRow remembered(RememberedRow from) {

@@ -9,6 +9,8 @@ import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.mapping.Cause;
 import dev.fairway.admission.mapping.JournalMapper;
 import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.DeadLetterFormat;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.serde.AvroSerializer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -55,7 +57,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
   private final AdmissionTopology.Parts parts;
   private final Handling handling;
   private final InputReader reader;
-  private final DeadLetters deadLetters;
+  private final DeadLetterFormat deadLetters;
   private final ForeignKeys foreignKeys;
   private final AvroSerializer<AdmissionEvent> journal;
 
@@ -81,7 +83,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
     this.reader =
         new InputReader(
             settings.topics(), parts.registry(), settings.recordBytesMax(), parts.salts());
-    this.deadLetters = new DeadLetters(settings.deadLetterBytesMax());
+    this.deadLetters = new DeadLetterFormat(settings.deadLetterBytesMax());
     this.foreignKeys = new ForeignKeys(settings.partitions());
     this.journal = new AvroSerializer<>(parts.registry());
   }
@@ -143,7 +145,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
             record.headers());
     long nowMs = beforeCommand();
     if (!foreignKeys.isOwn(source)) {
-      foreign(source, foreignKeys.forwarded(source), nowMs);
+      foreign(source, nowMs);
     } else if (tooLarge(source)) {
       deadLetter(
           source,
@@ -177,7 +179,12 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
     } else if (input instanceof InputReader.Refused refused) {
       deadLetter(source, refused.reason(), refused.detail(), nowMs);
     } else if (input instanceof InputReader.Keyless keyless) {
-      foreign(source, foreignKeys.forwarded(source, keyless.ownerKey(), keyless.detail()), nowMs);
+      deadLetter(source, DeadLetterReason.KEY_MISMATCH, keyless.detail(), nowMs);
+      // Set aside here, as it was read; the owner of the quota's key only tells the agent.
+      Record<byte[], byte[]> forwarded =
+          foreignKeys.forwarded(source, keyless.ownerKey(), keyless.detail());
+      context.forward(forwarded, AdmissionTopology.FORWARD);
+      parts.observer().forwarded(source.topic());
     }
   }
 
@@ -192,7 +199,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
       Handled handled =
           handle(accepted.key(), accepted.command(), cause, nowMs, source.coordinates());
       String invalid = rejectedAsInvalid(handled);
-      if (invalid != null) {
+      if (invalid != null && !foreignKeys.isAnswerOnly(source)) {
         deadLetter(source, reasonOf(accepted.command()), invalid, nowMs);
       }
     } catch (InvalidCommandException e) {
@@ -261,16 +268,16 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
     return deadlineMs <= nowMs ? nowMs + STALLED_TICK_MS : deadlineMs;
   }
 
-  private void foreign(SourceRecord source, Record<byte[], byte[]> forwarded, long nowMs) {
+  private void foreign(SourceRecord source, long nowMs) {
     if (foreignKeys.mayForward(source)) {
-      context.forward(forwarded, AdmissionTopology.FORWARD);
+      context.forward(foreignKeys.forwarded(source), AdmissionTopology.FORWARD);
       parts.observer().forwarded(source.topic());
     } else {
       deadLetter(
           source,
           DeadLetterReason.FOREIGN_KEY,
           "Expected partition "
-              + foreignKeys.ownerOf(forwarded.key())
+              + foreignKeys.ownerOf(source.key())
               + " for this record key, with "
               + settings.partitions()
               + " partitions, but found it in "
@@ -320,7 +327,21 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
       lastWarningMs = atMs;
       LOG.warn("Dead letter {} from {}: {}", reason, source.coordinates(), detail);
     }
-    context.forward(deadLetters.of(source, reason, detail, atMs), AdmissionTopology.DEAD_LETTERS);
+    DeadLetterFormat.Letter letter =
+        deadLetters.of(
+            new DeadLetterFormat.Source(
+                source.topic(),
+                source.partition(),
+                source.offset(),
+                source.key(),
+                source.value(),
+                source.headers()),
+            reason,
+            detail,
+            atMs);
+    context.forward(
+        new Record<>(letter.key(), letter.value(), Math.max(0, atMs), letter.headers()),
+        AdmissionTopology.DEAD_LETTERS);
     parts.observer().deadLettered(reason);
   }
 

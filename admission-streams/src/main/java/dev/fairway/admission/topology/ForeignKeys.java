@@ -66,6 +66,11 @@ final class ForeignKeys {
         : new String(header.value(), StandardCharsets.UTF_8);
   }
 
+  /** Whether a record was set aside where it came from, and is here for its agent's answer only. */
+  boolean isAnswerOnly(SourceRecord source) {
+    return wrongKeyOf(source.headers()) != null;
+  }
+
   private static Record<byte[], byte[]> forwarded(SourceRecord source, byte[] key) {
     Headers headers = new RecordHeaders(source.headers());
     int hops = hops(headers) + 1;

@@ -2,6 +2,7 @@ package dev.fairway.admission.topology;
 
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.mapping.CommandMapper;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Quota;
@@ -12,7 +13,6 @@ import dev.fairway.schemas.serde.AvroDeserializer;
 import dev.fairway.schemas.serde.SchemaRegistry;
 import dev.fairway.schemas.serde.UndecodableRecordException;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Supplier;
 import org.apache.kafka.common.header.Header;
@@ -63,7 +63,7 @@ final class InputReader {
     } catch (UndecodableRecordException e) {
       return e.isRetriable()
           ? new Postponed(e.getMessage())
-          : new Refused(DeadLetterReason.of(e.reason()), e.getMessage());
+          : new Refused(e.deadLetterReason(), e.getMessage());
     }
   }
 
@@ -140,6 +140,10 @@ final class InputReader {
   }
 
   private static String mismatch(String key, String quotaId) {
+    if (!Ids.isQuotaId(quotaId)) {
+      return "Expected a quota id 'key' or 'key/name' from A-Z a-z 0-9 . _ -, but found "
+          + quoted(quotaId);
+    }
     return key == null
         ? "Expected record key " + quoted(Ids.keyOf(quotaId)) + " but found none"
         : "Expected record key "
@@ -163,16 +167,9 @@ final class InputReader {
     return request;
   }
 
-  /** Null for none, and for bytes that are no UTF-8: no key or quota id has such. */
+  /** Null for none; bytes that are no UTF-8 give characters that no key or quota id has. */
   private static String text(byte[] bytes) {
-    if (bytes == null) {
-      return null;
-    }
-    try {
-      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-    } catch (CharacterCodingException e) {
-      return null;
-    }
+    return bytes == null ? null : new String(bytes, StandardCharsets.UTF_8);
   }
 
   private static String quoted(String text) {

@@ -8,6 +8,8 @@ import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Settlement.Usage;
+import dev.fairway.admission.engine.Signal.Kind;
+import dev.fairway.admission.engine.Signal.Reading;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import java.util.ArrayList;
@@ -44,17 +46,22 @@ final class EngineContext {
   }
 
   static QuotaDefinition quota(Amounts limits, Amounts level) {
+    return quota(limits, level, MarginModeName.RATE, 1.0, Window.TOKEN_BUCKET);
+  }
+
+  static QuotaDefinition quota(
+      Amounts limits, Amounts level, MarginModeName mode, double start, Window window) {
     return new QuotaDefinition(
         QUOTA,
         "anthropic",
         Preset.FAIRWAY,
         List.of(),
         List.of(),
-        Window.TOKEN_BUCKET,
+        window,
         limits,
         null,
         level,
-        new Margin(MarginModeName.RATE, 1.0, 0.6, null, null, null),
+        new Margin(mode, start, 0.6, null, null, null),
         null,
         null,
         null,
@@ -123,6 +130,41 @@ final class EngineContext {
     return submit(new Command.SettleLease(change.apply(settlement), nowMs));
   }
 
+  /** Settles with a signal: {@code remaining} of the quota's one dimension, sent so long ago. */
+  List<Event> settle(
+      String leaseId,
+      Outcome outcome,
+      Long input,
+      Long output,
+      Dimension d,
+      Reading reading,
+      long ageMs,
+      Long msSinceSend) {
+    Kind kind = outcome == Outcome.RATE_LIMITED ? Kind.RATE_LIMITED : Kind.OK;
+    Signal signal =
+        new Signal(
+            kind == Kind.OK ? 200 : 429,
+            kind,
+            null,
+            null,
+            ageMs,
+            msSinceSend,
+            reading == null ? Map.of() : Map.of(d, reading));
+    return settle(
+        leaseId,
+        "a1",
+        outcome,
+        input,
+        output,
+        s ->
+            new Settlement(
+                s.leaseId(), null, s.agentId(), s.quotaId(), outcome, s.usage(), false, signal));
+  }
+
+  QuotaSnapshot show() {
+    return engine.show(QUOTA, nowMs);
+  }
+
   /** Lets time pass through every deadline; what happened meanwhile. */
   List<Event> sleep(long ms) {
     int from = journal.size();
@@ -165,5 +207,9 @@ final class EngineContext {
           "Expected one " + type.getSimpleName() + ", but found " + found + " in " + events);
     }
     return found.get(0);
+  }
+
+  static Settlement cancel(String requestId, String agent) {
+    return new Settlement(null, requestId, agent, QUOTA, Outcome.CANCELLED, null, false, null);
   }
 }

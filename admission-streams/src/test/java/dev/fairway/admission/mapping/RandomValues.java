@@ -10,11 +10,16 @@ import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.TaskUpdate;
+import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.breaker.Ramp;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.capacity.Share;
+import dev.fairway.admission.engine.learn.ErrorTrend;
+import dev.fairway.admission.engine.learn.RoleStats;
+import dev.fairway.admission.engine.lease.Forecast;
+import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Waiter;
@@ -107,6 +112,8 @@ public final class RandomValues {
                     amounts(),
                     number(),
                     random.nextBoolean(),
+                    maybe(this::number),
+                    maybe(this::number),
                     maybe(this::number)),
             () -> new Event.LeaseCancelled(quotaId(), id(), id(), random.nextBoolean()),
             () -> new Event.RequestIgnored(quotaId(), id(), id()),
@@ -124,7 +131,17 @@ public final class RandomValues {
             () -> new Event.QuotaReleased(quotaId()),
             () ->
                 new Event.BucketsResynced(
-                    quotaId(), maybe(() -> hex(32)), number(), list(this::resync)),
+                    quotaId(), maybe(() -> hex(32)), number(), number(), list(this::resync)),
+            () ->
+                new Event.MarginModeChanged(
+                    quotaId(),
+                    oneOf(Dimension.values()),
+                    oneOf(QuotaDefinition.MarginModeName.values()),
+                    oneOf(QuotaDefinition.MarginModeName.values())),
+            () -> new Event.SafetyFactorChanged(quotaId(), random.nextInt(), random.nextInt()),
+            () -> new Event.ResetLearned(quotaId(), oneOf(Dimension.values()), number()),
+            () -> new Event.AlertRaised(quotaId(), oneOf(AlertKind.values()), text(), text()),
+            () -> new Event.AlertCleared(quotaId(), oneOf(AlertKind.values()), text()),
             () -> new Event.LimitLearned(quotaId(), oneOf(Dimension.values()), number()),
             () -> new Event.RefusalCounted(quotaId(), hex(32)),
             () ->
@@ -153,6 +170,10 @@ public final class RandomValues {
             () -> new Row.WaiterRow(waiter()),
             () -> new Row.FlowRow(quotaId(), id(), number()),
             () -> new Row.TaskRow(id(), random.nextInt(), number()),
+            () -> new Row.RoleRow(quotaId(), id(), stats(), number(), list(this::number)),
+            () -> new Row.OutputsRow(quotaId(), id(), random.nextInt(), list(this::number)),
+            () -> new Row.AgentRow(quotaId(), id(), trend(), number()),
+            () -> new Row.AlertRow(quotaId(), oneOf(AlertKind.values()), text(), number()),
             () ->
                 new Row.RememberedRow(
                     quotaId(),
@@ -316,7 +337,27 @@ public final class RandomValues {
   }
 
   private Event.Resync resync() {
-    return new Event.Resync(oneOf(Dimension.values()), number(), number(), number(), number());
+    return new Event.Resync(
+        oneOf(Dimension.values()), number(), number(), number(), number(), maybe(this::number));
+  }
+
+  private RoleStats stats() {
+    return new RoleStats(
+        number(),
+        random.nextDouble(),
+        random.nextDouble(),
+        number(),
+        random.nextDouble(),
+        number(),
+        random.nextDouble(),
+        number(),
+        random.nextDouble(),
+        trend(),
+        number());
+  }
+
+  private ErrorTrend trend() {
+    return new ErrorTrend(random.nextDouble(), maybe(this::number));
   }
 
   private Waiter waiter() {
@@ -334,7 +375,9 @@ public final class RandomValues {
         number(),
         number(),
         maybe(this::number),
-        maybe(this::number));
+        maybe(this::number),
+        maybe(this::number),
+        new Forecast(number(), number()));
   }
 
   private Lease lease() {
@@ -357,7 +400,10 @@ public final class RandomValues {
         number(),
         number(),
         random.nextBoolean(),
-        number());
+        number(),
+        new Forecast(number(), number()),
+        random.nextInt(),
+        random.nextBoolean());
   }
 
   private Row.BalanceRow balance() {
@@ -372,7 +418,11 @@ public final class RandomValues {
                     number(),
                     maybe(this::number),
                     maybe(this::number),
-                    number())),
+                    number(),
+                    maybe(() -> oneOf(QuotaDefinition.MarginModeName.values())),
+                    maybe(this::number),
+                    maybe(this::number),
+                    new OutsideRate(number(), maybe(this::number), number()))),
         number(),
         random.nextInt(),
         maybe(this::number),
@@ -384,6 +434,9 @@ public final class RandomValues {
         number(),
         number(),
         number(),
+        maybe(this::number),
+        random.nextInt(),
+        maybe(this::number),
         maybe(this::number));
   }
 

@@ -15,6 +15,7 @@ import dev.fairway.admission.mapping.JournalRecord;
 import dev.fairway.admission.mapping.JournalRecord.Decided;
 import dev.fairway.admission.mapping.JournalRecord.Snapshot;
 import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.DeadLetterFormat;
 import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.serde.AvroDeserializer;
 import dev.fairway.schemas.serde.AvroSerializer;
@@ -161,8 +162,8 @@ class AdmissionProcessorTest {
     // then
     List<Record<byte[], byte[]>> letters = forwarded(AdmissionTopology.DEAD_LETTERS);
     assertThat(letters).hasSize(1);
-    assertThat(header(letters.get(0), DeadLetters.REASON)).isEqualTo("ENGINE_FAILED");
-    assertThat(header(letters.get(0), DeadLetters.DETAIL)).contains("cannot bear poison");
+    assertThat(header(letters.get(0), DeadLetterFormat.REASON)).isEqualTo("ENGINE_FAILED");
+    assertThat(header(letters.get(0), DeadLetterFormat.DETAIL)).contains("cannot bear poison");
     assertThat(observer.told.stream().filter("failed"::equals)).hasSize(2);
     assertThat(ask(engine -> engine.openLeases(QUOTA)))
         .singleElement()

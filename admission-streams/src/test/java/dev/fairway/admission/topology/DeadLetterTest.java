@@ -14,6 +14,7 @@ import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.mapping.JournalRecord;
 import dev.fairway.admission.mapping.JournalRecord.Decided;
 import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.Estimate;
 import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.Outcome;
@@ -178,6 +179,8 @@ class DeadLetterTest {
     assertThat(header(letter, "fairway.reason")).isEqualTo("KEY_MISMATCH");
     assertThat(header(letter, "fairway.detail"))
         .isEqualTo("Expected record key 'k' but found none");
+    assertThat(letter.key()).isNull();
+    assertThat(header(letter, "fairway.offset")).isEqualTo("0");
     assertToldInvalid("k", "Expected record key 'k' but found none");
   }
 
@@ -274,7 +277,8 @@ class DeadLetterTest {
     }
     assertRejectedAndDead(request("r1").setQuota("k/a/b").build());
     context.send(context.topics.requests(), KEY, request("r1").setQuota("").build());
-    assertToldInvalid(KEY, "Expected record key '', the key of quota '', but found 'k'");
+    assertToldInvalid(
+        KEY, "Expected a quota id 'key' or 'key/name' from A-Z a-z 0-9 . _ -, but found ''");
     assertReason(DeadLetterReason.KEY_MISMATCH);
   }
 

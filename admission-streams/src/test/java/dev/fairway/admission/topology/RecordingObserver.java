@@ -2,6 +2,7 @@ package dev.fairway.admission.topology;
 
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.Handled;
+import dev.fairway.schemas.DeadLetterReason;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,5 +1,6 @@
 package dev.fairway.cli.embedded;
 
+import dev.fairway.admission.TransactionSettings;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;

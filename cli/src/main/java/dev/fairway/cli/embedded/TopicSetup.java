@@ -1,5 +1,6 @@
 package dev.fairway.cli.embedded;
 
+import dev.fairway.admission.TransactionSettings;
 import dev.fairway.schemas.Topics;
 import java.util.ArrayList;
 import java.util.Collection;

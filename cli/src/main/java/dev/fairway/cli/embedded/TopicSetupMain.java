@@ -22,29 +22,37 @@ public final class TopicSetupMain implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Option(names = "--bootstrap", required = true, paramLabel = "HOST:PORT", description = "Kafka.")
+  @Option(
+      names = "--bootstrap",
+      required = true,
+      paramLabel = "HOST:PORT",
+      description = "Kafka that gets the topics.")
   private String bootstrap;
 
   @Option(
       names = "--prefix",
+      paramLabel = "TEXT",
       defaultValue = Topics.DEFAULT_PREFIX,
       description = "Prefix of the topics (default: ${DEFAULT-VALUE}).")
   private String prefix;
 
   @Option(
       names = "--partitions",
+      paramLabel = "N",
       defaultValue = "48",
       description = "Partitions of topics that are created (default: ${DEFAULT-VALUE}).")
   private int partitions;
 
   @Option(
       names = "--replication-factor",
+      paramLabel = "N",
       defaultValue = "3",
       description = "Replicas of topics that are created (default: ${DEFAULT-VALUE}).")
   private short replicationFactor;
 
   @Option(
       names = "--min-insync-replicas",
+      paramLabel = "N",
       defaultValue = "2",
       description = "Replicas that have to have a record (default: ${DEFAULT-VALUE}).")
   private int minInsyncReplicas;

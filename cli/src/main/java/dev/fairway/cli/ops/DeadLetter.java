@@ -1,5 +1,6 @@
 package dev.fairway.cli.ops;
 
+import dev.fairway.schemas.DeadLetterFormat;
 import java.nio.charset.StandardCharsets;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
@@ -27,22 +28,19 @@ public record DeadLetter(
     String truncatedFromBytes,
     boolean redriven) {
 
-  /** Headers of Fairway's own begin with this; the others are the sender's. */
-  static final String OWN_HEADERS = "fairway.";
-
   /** On a marker in the dead-letter topic: place of the dead letter that was sent again. */
   static final String REDRIVEN = "fairway.redriven";
 
   static DeadLetter of(ConsumerRecord<byte[], byte[]> record, boolean redriven) {
-    String keyCut = header(record, "fairway.key_truncated_from");
-    String valueCut = header(record, "fairway.truncated_from");
+    String keyCut = header(record, DeadLetterFormat.KEY_TRUNCATED_FROM);
+    String valueCut = header(record, DeadLetterFormat.TRUNCATED_FROM);
     return new DeadLetter(
         record,
-        header(record, "fairway.reason"),
-        header(record, "fairway.detail"),
-        header(record, "fairway.topic"),
-        header(record, "fairway.partition"),
-        header(record, "fairway.offset"),
+        header(record, DeadLetterFormat.REASON),
+        header(record, DeadLetterFormat.DETAIL),
+        header(record, DeadLetterFormat.TOPIC),
+        header(record, DeadLetterFormat.PARTITION),
+        header(record, DeadLetterFormat.OFFSET),
         valueCut == null ? keyCut : valueCut,
         redriven);
   }
@@ -50,6 +48,15 @@ public record DeadLetter(
   /** Where it stands in the dead-letter topic, as {@code partition:offset}. */
   public String place() {
     return record.partition() + ":" + record.offset();
+  }
+
+  /** Where it was read from, as {@code topic/partition:offset}. */
+  public String source() {
+    return sourceTopic + "/" + sourcePartition + ":" + sourceOffset;
+  }
+
+  static String source(String topic, int partition, long offset) {
+    return topic + "/" + partition + ":" + offset;
   }
 
   /** Length of the value in bytes; 0 for none. */

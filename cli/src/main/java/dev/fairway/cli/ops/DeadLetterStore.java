@@ -1,11 +1,14 @@
 package dev.fairway.cli.ops;
 
 import dev.fairway.cli.CliException;
+import dev.fairway.schemas.DeadLetterFormat;
 import dev.fairway.schemas.Topics;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -58,6 +61,28 @@ public final class DeadLetterStore {
   }
 
   /**
+   * The dead letters of these sources, of those that are kept; the latest one of each.
+   *
+   * @param sources as {@link DeadLetter#source()}
+   */
+  Map<String, DeadLetter> bySource(Set<String> sources) {
+    Map<String, DeadLetter> found = new HashMap<>();
+    pipeline
+        .reader()
+        .read(
+            pipeline.topics().deadLetters(),
+            new TopicReader.From.Beginning(),
+            record -> {
+              DeadLetter letter = DeadLetter.of(record, false);
+              if (sources.contains(letter.source())) {
+                found.put(letter.source(), letter);
+              }
+              return true;
+            });
+    return found;
+  }
+
+  /**
    * Sends a dead letter to its source topic again, with its own key, value and headers, and marks
    * it.
    *
@@ -67,7 +92,7 @@ public final class DeadLetterStore {
     checkSource(letter);
     List<Header> headers = new ArrayList<>();
     for (Header header : letter.record().headers()) {
-      if (!header.key().startsWith(DeadLetter.OWN_HEADERS)) {
+      if (!header.key().startsWith(DeadLetterFormat.OWN_PREFIX)) {
         headers.add(header);
       }
     }
@@ -100,7 +125,12 @@ public final class DeadLetterStore {
     }
     Topics topics = pipeline.topics();
     Set<String> sources =
-        Set.of(topics.requests(), topics.settlements(), topics.tasks(), topics.quotas());
+        Set.of(
+            topics.requests(),
+            topics.settlements(),
+            topics.tasks(),
+            topics.quotas(),
+            topics.agents());
     if (letter.sourceTopic() == null || !sources.contains(letter.sourceTopic())) {
       throw new CliException(
           "Expected the source of dead letter "

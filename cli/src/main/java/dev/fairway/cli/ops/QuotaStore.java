@@ -1,6 +1,10 @@
 package dev.fairway.cli.ops;
 
+import dev.fairway.admission.engine.DefinitionRules;
+import dev.fairway.admission.mapping.QuotaMapper;
+import dev.fairway.cli.CliException;
 import dev.fairway.schemas.Quota;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -19,13 +23,31 @@ public final class QuotaStore {
     return CompactedTable.read(pipeline, pipeline.topics().quotas(), Quota.class);
   }
 
+  /** What the topic holds by record key, sorted, also what the coordinator refuses. */
+  Map<String, CompactedTable.Entry<Quota>> entries() {
+    return CompactedTable.entries(pipeline, pipeline.topics().quotas(), Quota.class);
+  }
+
   /** The quota of that id, if there is one. */
   public Optional<Quota> get(String id) {
     return Optional.ofNullable(all().get(id));
   }
 
-  /** Defines a quota, or defines it anew. */
+  /**
+   * Defines a quota, or defines it anew.
+   *
+   * @throws CliException if the coordinator would refuse it
+   */
   public void put(Quota quota) {
+    List<String> violations = DefinitionRules.violations(QuotaMapper.toEngine(quota));
+    if (!violations.isEmpty()) {
+      throw new CliException(
+          "Expected a definition of "
+              + quota.getId()
+              + " that the coordinator takes, but: "
+              + String.join("; ", violations)
+              + ". Change that with 'fairway quota apply FILE'.");
+    }
     pipeline.send(pipeline.topics().quotas(), quota.getId(), quota);
   }
 }

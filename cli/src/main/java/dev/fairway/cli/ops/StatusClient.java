@@ -4,6 +4,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.fairway.cli.CliException;
+import dev.fairway.schemas.ProtocolData;
+import dev.fairway.schemas.Quota;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -18,6 +20,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.Schema;
+import org.apache.avro.io.DecoderFactory;
 
 /**
  * Asks running coordinators what holds now. Each coordinator answers for the quotas it owns; the
@@ -56,21 +61,60 @@ public final class StatusClient {
   }
 
   /**
+   * The definitions that the coordinators decide by, by quota id.
+   *
+   * @param quota null: of all quotas
+   * @throws CliException if one does not answer, or with another version's records
+   */
+  public Map<String, Quota> definitions(String quota) {
+    Map<String, Quota> definitions = new TreeMap<>();
+    for (JsonNode answer : ask("/definitions", quota == null ? Map.of() : Map.of("quota", quota))) {
+      for (JsonNode definition : answer.path("definitions")) {
+        Quota read = definition(definition);
+        definitions.put(read.getId(), read);
+      }
+    }
+    return definitions;
+  }
+
+  private static Quota definition(JsonNode json) {
+    Schema schema = Quota.getClassSchema();
+    try {
+      return ProtocolData.reader(schema, Quota.class)
+          .read(null, DecoderFactory.get().jsonDecoder(schema, json.toString()));
+    } catch (IOException | AvroRuntimeException e) {
+      throw new CliException(
+          "Expected definitions from the coordinator as this version knows them, but: "
+              + e.getMessage()
+              + ". Use the fairway that belongs to the coordinator's version.",
+          e);
+    }
+  }
+
+  /**
+   * One entry of a list.
+   *
+   * @param atMs the time of the coordinator that gave it, epoch milliseconds
+   */
+  public record Entry(JsonNode value, long atMs) {}
+
+  /**
    * The list that every coordinator gives under {@code field}, put together.
    *
    * @param path such as {@code /leases}
    * @param quota null: of all quotas
    * @param limit most entries of one coordinator
    */
-  public List<JsonNode> list(String path, String field, String quota, int limit) {
+  public List<Entry> list(String path, String field, String quota, int limit) {
     Map<String, String> query = new LinkedHashMap<>();
     if (quota != null) {
       query.put("quota", quota);
     }
     query.put("limit", Integer.toString(limit));
-    List<JsonNode> entries = new ArrayList<>();
+    List<Entry> entries = new ArrayList<>();
     for (JsonNode answer : ask(path, query)) {
-      (answer.isArray() ? answer : answer.path(field)).forEach(entries::add);
+      long atMs = answer.path("at_ms").asLong();
+      answer.path(field).forEach(value -> entries.add(new Entry(value, atMs)));
     }
     return entries;
   }

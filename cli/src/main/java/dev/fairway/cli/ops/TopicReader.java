@@ -87,11 +87,11 @@ public final class TopicReader {
   }
 
   /**
-   * The last value of each key of a compacted topic, in order of arrival; without those that a
+   * The last record of each key of a compacted topic, in order of arrival; without those that a
    * tombstone ended.
    */
-  public Map<String, byte[]> readCompacted(String topic) {
-    Map<String, byte[]> last = new LinkedHashMap<>();
+  public Map<String, ConsumerRecord<byte[], byte[]>> readCompacted(String topic) {
+    Map<String, ConsumerRecord<byte[], byte[]>> last = new LinkedHashMap<>();
     read(
         topic,
         new From.Beginning(),
@@ -100,7 +100,7 @@ public final class TopicReader {
           if (record.value() == null) {
             last.remove(key);
           } else {
-            last.put(key, record.value());
+            last.put(key, record);
           }
           return true;
         });

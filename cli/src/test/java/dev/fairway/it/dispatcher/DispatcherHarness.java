@@ -11,6 +11,7 @@ import dev.fairway.dispatcher.DispatcherService;
 import dev.fairway.it.TestCluster;
 import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.AgentRegistration;
+import dev.fairway.schemas.DeadLetterFormat;
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.serde.AvroDeserializer;
@@ -223,6 +224,29 @@ final class DispatcherHarness implements AutoCloseable {
         .filter(record -> record.value() == null)
         .map(record -> new String(record.key(), StandardCharsets.UTF_8))
         .toList();
+  }
+
+  /** Reason and source of each dead letter now. */
+  List<String> deadLetters() {
+    List<TopicPartition> partitions =
+        reader.partitionsFor(topics.deadLetters()).stream()
+            .map(p -> new TopicPartition(p.topic(), p.partition()))
+            .toList();
+    return records(partitions).stream()
+        .map(
+            letter ->
+                header(letter, DeadLetterFormat.REASON)
+                    + " "
+                    + header(letter, DeadLetterFormat.TOPIC)
+                    + "/"
+                    + header(letter, DeadLetterFormat.PARTITION)
+                    + ":"
+                    + header(letter, DeadLetterFormat.OFFSET))
+        .toList();
+  }
+
+  private static String header(ConsumerRecord<byte[], byte[]> record, String name) {
+    return new String(record.headers().lastHeader(name).value(), StandardCharsets.UTF_8);
   }
 
   /** Everything in a partition now; empty if there is no such topic. */

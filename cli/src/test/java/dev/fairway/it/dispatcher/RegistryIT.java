@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.fairway.it.dispatcher.DispatcherHarness.Dispatcher;
 import dev.fairway.schemas.AgentRegistration;
 import dev.fairway.schemas.Decision;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -178,5 +179,32 @@ class RegistryIT {
         .until(() -> !harness.exists(harness.topics().reply("silent")));
     assertThat(harness.retirements()).containsExactly("silent");
     assertThat(harness.exists(harness.topics().reply("operated"))).isTrue();
+  }
+
+  @Test
+  void shouldDeadLetterEachBadRegistrationOnceOverRestartsAndDispatchers() throws Exception {
+    // given
+    byte[] key = "a1".getBytes(StandardCharsets.UTF_8);
+    harness.writeRaw(harness.topics().agents(), 0, key, new byte[] {9, 9, 9});
+    harness.register("a2", harness.topics().journal(), null);
+
+    // when: two dispatchers, and then another run
+    Dispatcher first = harness.start();
+    Dispatcher second = harness.start();
+    await()
+        .atMost(DispatcherHarness.PATIENCE)
+        .until(() -> first.count("dead.letters") + second.count("dead.letters") == 2);
+    first.service().close();
+    second.service().close();
+    harness.writeRaw(harness.topics().agents(), 0, "a b".getBytes(StandardCharsets.UTF_8), null);
+    Dispatcher third = harness.start();
+    await().atMost(DispatcherHarness.PATIENCE).until(() -> third.count("dead.letters") == 1);
+
+    // then
+    assertThat(harness.deadLetters())
+        .containsExactlyInAnyOrder(
+            "MAGIC_BYTE " + harness.topics().agents() + "/0:0",
+            "INVALID " + harness.topics().agents() + "/0:1",
+            "KEY_MISMATCH " + harness.topics().agents() + "/0:2");
   }
 }

@@ -22,6 +22,7 @@ import java.util.Map;
  */
 public final class EventLines implements Closeable, Flushable {
   private static final double BASIS_POINTS = 10_000;
+  private static final double THOUSANDTHS = 1_000;
 
   private final JsonGenerator json;
   private final Map<Class<? extends Event>, Body<?>> bodies = new HashMap<>();
@@ -96,7 +97,7 @@ public final class EventLines implements Closeable, Flushable {
     json.writeObjectFieldStart("outside_rate");
     for (Dimension d : Dimension.values()) {
       if (limits.has(d) && d.refills()) {
-        json.writeNullField(d.wireName());
+        number(d.wireName(), snapshot.outsideRate().orNull(d));
       }
     }
     json.writeEndObject();
@@ -214,6 +215,38 @@ public final class EventLines implements Closeable, Flushable {
     define(Event.MarginCut.class, e -> margin(e.fromBp(), e.toBp()));
     define(Event.MarginRestored.class, e -> margin(e.fromBp(), e.toBp()));
     define(
+        Event.MarginModeChanged.class,
+        e -> {
+          string("dimension", e.dimension().wireName());
+          string("from", e.from().name());
+          string("to", e.to().name());
+        });
+    define(
+        Event.SafetyFactorChanged.class,
+        e -> {
+          json.writeNumberField("from", e.fromMilli() / THOUSANDTHS);
+          json.writeNumberField("to", e.toMilli() / THOUSANDTHS);
+        });
+    define(
+        Event.ResetLearned.class,
+        e -> {
+          string("dimension", e.dimension().wireName());
+          json.writeNumberField("reset_at_ms", e.resetAtMs());
+        });
+    define(
+        Event.AlertRaised.class,
+        e -> {
+          string("kind", e.kind().name());
+          string("subject", e.subject());
+          string("detail", e.detail());
+        });
+    define(
+        Event.AlertCleared.class,
+        e -> {
+          string("kind", e.kind().name());
+          string("subject", e.subject());
+        });
+    define(
         Event.LimitLearned.class,
         e -> {
           string("dimension", e.dimension().wireName());
@@ -231,6 +264,9 @@ public final class EventLines implements Closeable, Flushable {
             json.writeNumberField("low", resync.low());
             json.writeNumberField("high", resync.high());
             json.writeNumberField("after", resync.after());
+            number(
+                "outside_rate",
+                resync.outsideMilli() == null ? null : (Long) (resync.outsideMilli() / 1000));
             json.writeEndObject();
           }
           json.writeEndObject();

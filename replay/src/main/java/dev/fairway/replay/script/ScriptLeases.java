@@ -43,6 +43,10 @@ final class ScriptLeases {
       end(e.quotaId(), e.requestId(), e.agentId());
     } else if (event instanceof Event.LeaseCancelled e) {
       end(e.quotaId(), e.requestId(), e.agentId());
+    } else if (event instanceof Event.RequestIgnored e) {
+      end(e.quotaId(), e.requestId(), e.agentId());
+    } else if (event instanceof Event.UnleasedCharged e) {
+      end(e.quotaId(), e.requestId(), e.agentId());
     }
   }
 
@@ -71,7 +75,12 @@ final class ScriptLeases {
   private void end(String quotaId, String requestId, String agentId) {
     for (RequestKey key : keys(quotaId, requestId, agentId)) {
       Named named = live.get(key);
-      if (named != null && named.agentId().equals(agentId)) {
+      if (named == null) {
+        ended.merge(
+            key,
+            new Named(requestId, agentId, null),
+            (before, latest) -> before.agentId().equals(agentId) ? before : latest);
+      } else if (named.agentId().equals(agentId)) {
         live.remove(key);
         ended.put(key, named);
       }

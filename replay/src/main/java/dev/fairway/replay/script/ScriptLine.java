@@ -27,7 +27,7 @@ public sealed interface ScriptLine {
    *
    * @param leaseId lease, or null: the latest lease of the request
    * @param requestId request, or null
-   * @param agentId agent, or null: the one that made the request
+   * @param agentId agent, or null: the one that makes the request, in an earlier or a later line
    * @param usage what the call used, or null if unknown
    * @param signal what the provider said, or null
    */

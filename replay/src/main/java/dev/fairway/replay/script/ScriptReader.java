@@ -11,8 +11,8 @@ import java.io.Reader;
 
 /**
  * Reads a script, one JSON object a line, strictly: what a line does not know is an error, and so
- * is a name that stands twice. Empty lines are skipped. Holds one line at a time. Not thread-safe;
- * closing the reader is its owner's part.
+ * is a name that stands twice. Empty lines are skipped. Holds one line at a time, unless it is
+ * asked what stands further on. Not thread-safe; closing the reader is its owner's part.
  */
 public final class ScriptReader {
   /** Longest line, in characters; a quota with a thousand tenants is a tenth of it. */
@@ -26,6 +26,7 @@ public final class ScriptReader {
 
   private final Reader in;
   private final StringBuilder text = new StringBuilder();
+  private final LinesAhead ahead = new LinesAhead();
   private long lineNumber;
 
   /** A reader of that text; a buffered one is faster. */
@@ -40,6 +41,41 @@ public final class ScriptReader {
    * @throws IOException if the text cannot be read
    */
   public ScriptLine next() throws IOException {
+    return ahead.isEmpty() ? read() : ahead.next();
+  }
+
+  /**
+   * The agent of the first line after this one that makes that request. Reads on until it has found
+   * the line, at most 32 Mi characters far: whoever writes lines into a pipe one by one waits here.
+   *
+   * @return null if no line makes that request
+   * @throws IOException if the text cannot be read
+   */
+  String agentOfLater(String quotaId, String requestId) throws IOException {
+    String agentId = ahead.agentOf(quotaId, requestId);
+    boolean more = true;
+    while (agentId == null && more && !ahead.isFull()) {
+      more = readAhead();
+      agentId = ahead.agentOf(quotaId, requestId);
+    }
+    return agentId;
+  }
+
+  /** Whether there was another line. */
+  private boolean readAhead() throws IOException {
+    try {
+      ScriptLine line = read();
+      if (line == null) {
+        return false;
+      }
+      ahead.add(line, text.length());
+    } catch (ScriptException e) {
+      ahead.add(e, text.length());
+    }
+    return true;
+  }
+
+  private ScriptLine read() throws IOException {
     while (readLine()) {
       String line = text.toString();
       if (!line.isBlank()) {

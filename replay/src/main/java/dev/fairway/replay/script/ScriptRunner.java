@@ -11,17 +11,21 @@ import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.mapping.CommandMapper;
 import dev.fairway.schemas.Settlement;
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 
 /**
- * Runs the lines of a script through the engine in virtual time. Between two lines, time stops at
+ * Runs a script through the engine in virtual time, line by line. Between two lines, time stops at
  * every deadline of the engine on its way. Not thread-safe.
  */
 public final class ScriptRunner {
   /** Salt of the lease ids of every script, so that a script gives the same lines each time. */
   static final String SALT = "0123456789abcdef0123456789abcdef";
 
-  /** Names no lease: what settles a request that never got one is ignored as an unknown lease. */
+  /**
+   * The engine is given a lease id in any case. This one stands for no lease, is ignored as an
+   * unknown one, and is shown as null.
+   */
   private static final String NO_LEASE = "none";
 
   /**
@@ -47,11 +51,13 @@ public final class ScriptRunner {
 
   private final AdmissionEngine engine = new AdmissionEngine();
   private final ScriptLeases leases = new ScriptLeases();
+  private final ScriptReader script;
   private final Output output;
   private long nowMs;
 
-  /** A runner with a fresh engine. */
-  public ScriptRunner(Output output) {
+  /** A runner of that script with a fresh engine. */
+  public ScriptRunner(ScriptReader script, Output output) {
+    this.script = script;
     this.output = output;
   }
 
@@ -61,13 +67,24 @@ public final class ScriptRunner {
   }
 
   /**
-   * Lets time pass until the line's, then does what it says. A line in the past happens now.
+   * Takes the next line: lets time pass until the line's, then does what it says. A line in the
+   * past happens now.
    *
-   * @throws ScriptException if the engine can do nothing with the line
+   * @return false if there is no further line
+   * @throws ScriptException if it is no line of a script, or the engine can do nothing with it
    * @throws EngineException if the engine cannot go on; the runner is of no use then
-   * @throws IOException if the output throws it
+   * @throws IOException if the script cannot be read, or the output throws it
    */
-  public void accept(ScriptLine line) throws IOException {
+  public boolean step() throws IOException {
+    ScriptLine line = script.next();
+    if (line == null) {
+      return false;
+    }
+    accept(line);
+    return true;
+  }
+
+  private void accept(ScriptLine line) throws IOException {
     advanceTo(line.atMs());
     if (line instanceof ScriptLine.Show show) {
       output.shown(nowMs, engine.show(show.quotaId(), nowMs));
@@ -86,7 +103,10 @@ public final class ScriptRunner {
     } else if (line instanceof ScriptLine.RequestLease request) {
       handle(request.request().getQuota(), CommandMapper.toCommand(request.request(), nowMs));
     } else if (line instanceof ScriptLine.Settle settle) {
-      handle(settle.quotaId(), CommandMapper.toCommand(settlement(settle), nowMs));
+      Settlement settlement = settlement(settle);
+      Handled handled = engineHandles(settle.quotaId(), CommandMapper.toCommand(settlement, nowMs));
+      boolean madeUp = settle.leaseId() == null && NO_LEASE.equals(settlement.getLeaseId());
+      output.handled(madeUp ? withoutLease(handled) : handled);
     } else if (line instanceof ScriptLine.UpdateTask task) {
       handle(task.update().getQuota(), CommandMapper.toCommand(task.update()));
     }
@@ -140,40 +160,74 @@ public final class ScriptRunner {
   }
 
   private boolean handle(String quotaId, Command command) throws IOException {
-    Handled handled = engine.handle(QuotaDefinition.keyOf(quotaId), command, nowMs);
-    for (Event event : handled.events()) {
-      leases.apply(event);
-    }
+    Handled handled = engineHandles(quotaId, command);
     output.handled(handled);
     return !handled.events().isEmpty();
   }
 
-  private Settlement settlement(ScriptLine.Settle settle) {
+  private Handled engineHandles(String quotaId, Command command) {
+    Handled handled = engine.handle(QuotaDefinition.keyOf(quotaId), command, nowMs);
+    for (Event event : handled.events()) {
+      leases.apply(event);
+    }
+    return handled;
+  }
+
+  /** What was ignored names no lease that the script did not name. */
+  private static Handled withoutLease(Handled handled) {
+    List<Event> events =
+        handled.events().stream()
+            .map(
+                event ->
+                    event instanceof Event.SettlementIgnored e
+                        ? new Event.SettlementIgnored(
+                            e.quotaId(), e.requestId(), e.agentId(), null, e.reason())
+                        : event)
+            .toList();
+    return new Handled(
+        handled.key(),
+        handled.sequence(),
+        handled.epoch(),
+        handled.atMs(),
+        events,
+        handled.changedRows());
+  }
+
+  private Settlement settlement(ScriptLine.Settle settle) throws IOException {
     ScriptLeases.Named named =
         settle.requestId() == null
             ? null
             : leases.find(settle.quotaId(), settle.requestId(), settle.agentId());
-    String agentId = settle.agentId();
-    if (agentId == null) {
-      agentId = named == null ? ScriptLineJson.DEFAULT_AGENT : named.agentId();
-    }
     String leaseId = settle.leaseId();
-    if (leaseId == null && named != null && needsLease(settle)) {
-      leaseId = named.leaseId();
-    }
     if (leaseId == null && needsLease(settle)) {
-      leaseId = NO_LEASE;
+      leaseId = named == null || named.leaseId() == null ? NO_LEASE : named.leaseId();
     }
     return Settlement.newBuilder()
         .setLeaseId(leaseId)
         .setRequestId(settle.requestId())
-        .setAgentId(agentId)
+        .setAgentId(agentOf(settle, named))
         .setQuota(settle.quotaId())
         .setOutcome(settle.outcome())
         .setUsage(settle.usage())
         .setRequeue(settle.requeue())
         .setSignal(settle.signal())
         .build();
+  }
+
+  /**
+   * The agent that settles: the one of the line, else the one of the request that it names. Where
+   * the request itself counts, not its lease, that may be one of a later line: a cancel may
+   * overtake its request.
+   */
+  private String agentOf(ScriptLine.Settle settle, ScriptLeases.Named named) throws IOException {
+    String agentId = settle.agentId();
+    if (agentId == null && named != null) {
+      agentId = named.agentId();
+    }
+    if (agentId == null && !needsLease(settle) && settle.requestId() != null) {
+      agentId = script.agentOfLater(settle.quotaId(), settle.requestId());
+    }
+    return agentId == null ? ScriptLineJson.DEFAULT_AGENT : agentId;
   }
 
   private static boolean needsLease(ScriptLine.Settle settle) {

@@ -17,11 +17,13 @@ import dev.fairway.schemas.LeaseSettled;
 import dev.fairway.schemas.LeaseStatus;
 import dev.fairway.schemas.LimitLearned;
 import dev.fairway.schemas.MarginCut;
+import dev.fairway.schemas.MarginModeChanged;
 import dev.fairway.schemas.MarginRestored;
 import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.QuotaDefined;
 import dev.fairway.schemas.QuotaRemoved;
 import dev.fairway.schemas.RequestLease;
+import dev.fairway.schemas.ResetLearned;
 import dev.fairway.schemas.SettleLease;
 import dev.fairway.schemas.StateRow;
 import dev.fairway.schemas.UnleasedCharged;
@@ -212,6 +214,10 @@ final class KeyLedger {
       quota(e.getQuota()).ifKnown(q -> q.margin("margin restored", e.getFromBp(), e.getToBp()));
     } else if (event instanceof LimitLearned e) {
       quota(e.getQuota()).ifKnown(q -> q.learn(e.getDimension(), e.getLimit()));
+    } else if (event instanceof MarginModeChanged e) {
+      quota(e.getQuota()).ifKnown(q -> q.mode("margin mode", e));
+    } else if (event instanceof ResetLearned e) {
+      quota(e.getQuota()).ifKnown(q -> q.reset(e.getDimension(), e.getResetAtMs()));
     } else if (event instanceof BucketsResynced e) {
       quota(e.getQuota()).ifKnown(q -> q.resync("resync", e));
     }

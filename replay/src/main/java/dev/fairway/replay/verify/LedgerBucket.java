@@ -1,27 +1,55 @@
 package dev.fairway.replay.verify;
 
+import dev.fairway.schemas.MarginMode;
 import java.math.BigInteger;
 
 /**
- * One dimension of a quota as the published rules have it: refill at margin x limit per minute up
- * to margin x depth, in exact arithmetic. Concurrency does not refill.
+ * One dimension of a quota as the published rules have it, in exact arithmetic. RATE: refill at
+ * margin x rate up to margin x depth. RESERVE and ADAPTIVE: refill at the rate less what others
+ * take, half of it at least, up to the depth. A fixed window refills at its resets alone;
+ * concurrency does not refill.
  */
 final class LedgerBucket {
   /** A token in parts: a limit of 1 a minute at one basis point of margin refills one in a ms. */
   private static final BigInteger PARTS = BigInteger.valueOf(60_000L * 10_000L);
 
-  private final boolean refills;
+  private static final int ONE_BP = 10_000;
+  private static final int OUTPUT_BP = 8_500;
+  private static final long WINDOW_MS = 60_000;
+  private static final long RESET_GUARD_MS = 150;
+
+  private final int dimension;
+  private LedgerRules rules;
   private long limit;
-  private long depth;
+  private MarginMode mode;
+  private long outsideMilli;
+  private long resetAtMs;
   private BigInteger level;
   private BigInteger clipped = BigInteger.ZERO;
   private long clips;
 
-  LedgerBucket(boolean refills, long limit, long depth, long tokens, long parts) {
-    this.refills = refills;
+  /** A bucket of {@code rules}; {@code mode} is null for concurrency. */
+  LedgerBucket(
+      int dimension, LedgerRules rules, long limit, MarginMode mode, long tokens, long parts) {
+    this.dimension = dimension;
+    this.rules = rules;
     this.limit = limit;
-    this.depth = depth;
+    this.mode = mode;
     this.level = parts(tokens).add(BigInteger.valueOf(parts));
+  }
+
+  /** What was learned of the provider. */
+  LedgerBucket knowing(long outside, Long resetAt) {
+    outsideMilli = outside;
+    resetAtMs = resetAt == null ? 0 : resetAt;
+    return this;
+  }
+
+  /** What the bucket of the same dimension knew before. */
+  LedgerBucket knowing(LedgerBucket before) {
+    outsideMilli = before.outsideMilli;
+    resetAtMs = before.resetAtMs;
+    return this;
   }
 
   /** Whole tokens, rounded down. */
@@ -30,29 +58,60 @@ final class LedgerBucket {
     return split[0].subtract(split[1].signum() < 0 ? BigInteger.ONE : BigInteger.ZERO).longValue();
   }
 
-  long limit() {
-    return limit;
+  MarginMode mode() {
+    return mode;
+  }
+
+  void mode(MarginMode newMode) {
+    mode = newMode;
+  }
+
+  void outside(long perMinuteMilli) {
+    outsideMilli = perMinuteMilli;
+  }
+
+  long outside() {
+    return outsideMilli;
+  }
+
+  void reset(long atMs) {
+    resetAtMs = atMs;
   }
 
   long cap(int marginBp) {
-    if (!refills) {
+    if (!refills()) {
       return limit;
     }
-    return BigInteger.valueOf(depth)
-        .multiply(BigInteger.valueOf(marginBp))
-        .divide(BigInteger.valueOf(10_000))
-        .max(BigInteger.ONE)
-        .longValue();
+    return mode == MarginMode.RATE ? share(marginBp) : rules.depth(dimension, limit);
   }
 
-  void refill(long elapsedMs, int marginBp) {
-    if (!refills || elapsedMs <= 0) {
+  /** Whether a charge may be taken: all of it is there, or the bucket is full; never in debt. */
+  boolean fits(long amount, int marginBp) {
+    long kept = 0;
+    long enough = cap(marginBp);
+    if (refills() && mode == MarginMode.RESERVE) {
+      kept = cap(marginBp) - share(marginBp);
+    } else if (refills() && mode == MarginMode.ADAPTIVE) {
+      kept = dimension == LedgerRules.OUTPUT ? cap(marginBp) - share(OUTPUT_BP) : 0;
+      // Nothing is asked beyond a bucket that is as good as full.
+      enough -= enough / 1000;
+    }
+    long usable = tokens() - kept;
+    return usable >= 0 && usable >= Math.min(amount, enough - kept);
+  }
+
+  void refill(long fromMs, long toMs, int marginBp) {
+    if (!refills() || toMs <= fromMs) {
       return;
     }
-    BigInteger gained =
-        BigInteger.valueOf(limit)
-            .multiply(BigInteger.valueOf(marginBp))
-            .multiply(BigInteger.valueOf(elapsedMs));
+    if (rules.fixedWindow()) {
+      long resets = resets(toMs) - resets(fromMs);
+      if (resets > 0) {
+        adjust(resets * cap(marginBp), marginBp);
+      }
+      return;
+    }
+    BigInteger gained = partsPerMs(marginBp).multiply(BigInteger.valueOf(toMs - fromMs));
     BigInteger cap = parts(cap(marginBp));
     // Above its cap a bucket neither gains nor loses whole tokens; it only carries nothing over.
     BigInteger top = cap.max(parts(tokens()));
@@ -63,6 +122,21 @@ final class LedgerBucket {
     } else {
       level = full;
     }
+  }
+
+  private BigInteger partsPerMs(int marginBp) {
+    int rateBp = rules.rateBp(dimension, limit);
+    if (mode == MarginMode.RATE) {
+      int share = Math.max(1, rateBp * marginBp / ONE_BP);
+      return BigInteger.valueOf(limit).multiply(BigInteger.valueOf(share));
+    }
+    BigInteger rate = BigInteger.valueOf(limit).multiply(BigInteger.valueOf(rateBp));
+    BigInteger left = rate.subtract(BigInteger.valueOf(outsideMilli).multiply(BigInteger.TEN));
+    return left.max(rate.shiftRight(1)).max(BigInteger.ONE);
+  }
+
+  private long resets(long atMs) {
+    return Math.floorDiv(atMs - resetAtMs - RESET_GUARD_MS, WINDOW_MS);
   }
 
   void charge(long tokens) {
@@ -92,7 +166,7 @@ final class LedgerBucket {
   /** What is above the cap is lost. */
   void clipToCap(int marginBp) {
     BigInteger cap = parts(cap(marginBp));
-    if (refills && tokens() >= cap(marginBp)) {
+    if (refills() && tokens() >= cap(marginBp)) {
       clip(level.subtract(cap));
       level = cap;
     }
@@ -102,9 +176,9 @@ final class LedgerBucket {
     level = level.add(parts(after - before));
   }
 
-  void limit(long newLimit, long newDepth) {
+  void limit(LedgerRules newRules, long newLimit) {
+    rules = newRules;
     limit = newLimit;
-    depth = newDepth;
   }
 
   /** Most whole tokens that can have been counted as lost at the cap so far. */
@@ -115,6 +189,19 @@ final class LedgerBucket {
   /** Fewest: each time, less than one token escapes the count of whole ones. */
   long clippedMin() {
     return clippedMax() - clips - 1;
+  }
+
+  private boolean refills() {
+    return dimension != LedgerRules.CONCURRENCY;
+  }
+
+  /** A share of the depth, at least one token of it. */
+  private long share(int bp) {
+    return BigInteger.valueOf(rules.depth(dimension, limit))
+        .multiply(BigInteger.valueOf(bp))
+        .divide(BigInteger.valueOf(ONE_BP))
+        .max(BigInteger.ONE)
+        .longValue();
   }
 
   private void clip(BigInteger parts) {

@@ -3,6 +3,9 @@ package dev.fairway.replay.verify;
 import dev.fairway.schemas.Amounts;
 import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.Margin;
+import dev.fairway.schemas.MarginMode;
+import dev.fairway.schemas.PolicyPreset;
+import dev.fairway.schemas.ProviderWindow;
 import dev.fairway.schemas.Quota;
 
 /** What the ledger of a quota needs of its definition, with the defaults of the published rules. */
@@ -16,6 +19,9 @@ final class LedgerRules {
 
   /** Position of the dimension that does not refill. */
   static final int CONCURRENCY = 4;
+
+  /** Position of the dimension that is produced after the grant. */
+  static final int OUTPUT = 2;
 
   private static final double MARGIN_START = 0.85;
   private static final double MARGIN_FLOOR = 0.60;
@@ -34,13 +40,58 @@ final class LedgerRules {
     return (Long) quota.getLimits().get(dimension);
   }
 
-  /** The operator's depth, else a minute of the limit less a second of its rate, rounded up. */
+  /**
+   * The operator's depth, else that of the window: a minute of the limit less a second of its rate,
+   * rounded up; the limit, where it starts anew; a fifth of it, where it rolls.
+   */
   long depth(int dimension, long limit) {
     Long configured = value(quota.getDepth(), dimension);
     if (dimension == CONCURRENCY) {
       return limit;
     }
-    return configured != null ? configured : limit - limit / 60;
+    if (configured != null) {
+      return configured;
+    }
+    if (quota.getWindow() == ProviderWindow.ROLLING) {
+      return Math.max(1, limit / 5);
+    }
+    return fixedWindow() ? limit : limit - limit / 60;
+  }
+
+  boolean fixedWindow() {
+    return quota.getWindow() == ProviderWindow.FIXED;
+  }
+
+  /** Share of the limit that refills; in a rolling window, with the depth never more than it. */
+  int rateBp(int dimension, long limit) {
+    if (quota.getWindow() != ProviderWindow.ROLLING) {
+      return 10_000;
+    }
+    long beside = limit - Math.min(limit, depth(dimension, limit));
+    return (int) Math.max(100, Math.min(8_000, beside * 10_000 / limit));
+  }
+
+  /**
+   * The mode that the margin is applied in.
+   *
+   * @param fresh whether the provider told its level within the last minute
+   */
+  MarginMode mode(int dimension, long limit, boolean fresh) {
+    MarginMode configured = quota.getMargin() == null ? null : quota.getMargin().getMode();
+    if (dimension == CONCURRENCY) {
+      return null;
+    }
+    if (configured == null && quota.getPolicy() == PolicyPreset.SEED) {
+      return MarginMode.RATE;
+    }
+    if (configured != null && configured != MarginMode.AUTO) {
+      return configured;
+    }
+    if (fresh) {
+      return MarginMode.ADAPTIVE;
+    }
+    boolean shallow = 2 * depth(dimension, limit) < limit * rateBp(dimension, limit) / 10_000;
+    return shallow ? MarginMode.RESERVE : MarginMode.RATE;
   }
 
   /** The level given, or null. */

@@ -5,14 +5,20 @@ import dev.fairway.schemas.BalanceRow;
 import dev.fairway.schemas.BucketRow;
 import dev.fairway.schemas.BucketsResynced;
 import dev.fairway.schemas.DimensionResync;
+import dev.fairway.schemas.MarginMode;
+import dev.fairway.schemas.MarginModeChanged;
 import dev.fairway.schemas.Quota;
 import java.util.function.Consumer;
 
 /** The balances of one quota, folded from the journal by the published rules. */
 final class QuotaLedger {
+  /** A header that old says nothing of the present level. */
+  private static final long FRESH_MS = 60_000;
+
   private final LedgerBucket[] buckets = new LedgerBucket[LedgerRules.NAMES.length];
   private final Long[] learnedLimits = new Long[LedgerRules.NAMES.length];
   private final Long[] resyncedAtMs = new Long[LedgerRules.NAMES.length];
+  private final Long[] answeredAtMs = new Long[LedgerRules.NAMES.length];
   private final long[] clippedBefore = new long[LedgerRules.NAMES.length];
   private final Consumer<String> wrong;
   private LedgerRules rules;
@@ -44,15 +50,16 @@ final class QuotaLedger {
       // What was resynced before the snapshot is no longer known in full: any lease may be
       // absorbed.
       resyncedAtMs[d] = bucket.getAbsorbedBeforeMs() == null ? null : (Long) nowMs;
+      answeredAtMs[d] = bucket.getAnsweredAtMs();
       clippedBefore[d] = bucket.getClipped();
-      buckets[d] = bucket(d, bucket.getBalance(), bucket.getRemainder());
+      buckets[d] = bucket(d, bucket);
     }
   }
 
   void advance(long toMs) {
     for (LedgerBucket bucket : buckets) {
       if (bucket != null) {
-        bucket.refill(toMs - nowMs, marginBp);
+        bucket.refill(nowMs, toMs, marginBp);
       }
     }
     nowMs = Math.max(nowMs, toMs);
@@ -78,7 +85,11 @@ final class QuotaLedger {
       }
       if (!rules.limited(d)) {
         buckets[d] = null;
-      } else if (newLevels && rules.level(d) != null) {
+        answeredAtMs[d] = null;
+        continue;
+      }
+      LedgerBucket old = buckets[d];
+      if (newLevels && rules.level(d) != null) {
         buckets[d] = fresh(d);
         clippedBefore[d] = 0;
       } else if (buckets[d] == null) {
@@ -90,12 +101,21 @@ final class QuotaLedger {
         clippedBefore[d] = 0;
       } else if (d == LedgerRules.CONCURRENCY) {
         buckets[d].charge(limitBefore - limit(d));
-        buckets[d].limit(limit(d), limit(d));
+        buckets[d].limit(rules, limit(d));
       } else {
-        buckets[d].limit(limit(d), rules.depth(d, limit(d)));
+        buckets[d].limit(rules, limit(d));
+        buckets[d].mode(mode(d));
         buckets[d].clipToCap(marginBp);
       }
+      if (old != null && old != buckets[d]) {
+        buckets[d].knowing(old);
+      }
     }
+  }
+
+  private MarginMode mode(int d) {
+    boolean fresh = answeredAtMs[d] != null && nowMs - answeredAtMs[d] < FRESH_MS;
+    return rules.mode(d, limit(d), fresh);
   }
 
   /** Whether the amount may be taken: all of it is there, or the bucket is full; never in debt. */
@@ -110,8 +130,7 @@ final class QuotaLedger {
                 + " is "
                 + (amount == null ? "missing" : "charged"));
       } else if (amount != null) {
-        long tokens = buckets[d].tokens();
-        if (amount < 0 || tokens < Math.min(amount, Math.max(0, buckets[d].cap(marginBp)))) {
+        if (amount < 0 || !buckets[d].fits(amount, marginBp)) {
           wrong.accept(
               who
                   + ": expected a charge that fits, but "
@@ -119,7 +138,7 @@ final class QuotaLedger {
                   + " "
                   + LedgerRules.NAMES[d]
                   + " were taken from a balance of "
-                  + tokens);
+                  + buckets[d].tokens());
         }
       }
     }
@@ -159,9 +178,22 @@ final class QuotaLedger {
     int d = LedgerRules.dimension(dimension);
     learnedLimits[d] = limit;
     if (buckets[d] != null) {
-      buckets[d].limit(limit(d), rules.depth(d, limit(d)));
+      buckets[d].limit(rules, limit(d));
       clipAll();
     }
+  }
+
+  void mode(String who, MarginModeChanged event) {
+    LedgerBucket bucket = buckets[LedgerRules.dimension(event.getDimension())];
+    if (bucket.mode() != event.getFrom()) {
+      wrong.accept(who + ": expected mode " + bucket.mode() + " before, but found " + event);
+    }
+    bucket.mode(event.getTo());
+    clipAll();
+  }
+
+  void reset(String dimension, long atMs) {
+    buckets[LedgerRules.dimension(dimension)].reset(atMs);
   }
 
   void resync(String who, BucketsResynced event) {
@@ -185,6 +217,13 @@ final class QuotaLedger {
       }
       buckets[d].resync(resync.getBefore(), resync.getAfter());
       resyncedAtMs[d] = nowMs;
+      answeredAtMs[d] =
+          answeredAtMs[d] == null
+              ? event.getAnsweredAtMs()
+              : (Long) Math.max(answeredAtMs[d], event.getAnsweredAtMs());
+      if (resync.getOutsideMilli() != null) {
+        buckets[d].outside(resync.getOutsideMilli());
+      }
     }
   }
 
@@ -210,8 +249,22 @@ final class QuotaLedger {
         wrong.accept(who + ": expected no limit, but found one for " + bucket.getDimension());
         continue;
       }
-      LedgerBucket theirs = bucket(d, bucket.getBalance(), bucket.getRemainder());
-      theirs.refill(nowMs - row.getRefilledAtMs(), marginBp);
+      LedgerBucket theirs = bucket(d, bucket);
+      theirs.refill(row.getRefilledAtMs(), nowMs, marginBp);
+      if (theirs.mode() != buckets[d].mode() || theirs.outside() != buckets[d].outside()) {
+        wrong.accept(
+            who
+                + ": expected mode "
+                + buckets[d].mode()
+                + " and an outside rate of "
+                + buckets[d].outside()
+                + " for "
+                + bucket.getDimension()
+                + ", but found "
+                + theirs.mode()
+                + " and "
+                + theirs.outside());
+      }
       if (theirs.tokens() != buckets[d].tokens()) {
         wrong.accept(
             who
@@ -245,15 +298,15 @@ final class QuotaLedger {
   }
 
   private LedgerBucket fresh(int d) {
-    LedgerBucket bucket = bucket(d, 0, 0);
+    LedgerBucket bucket = new LedgerBucket(d, rules, limit(d), mode(d), 0, 0);
     Long level = rules.level(d);
     bucket.free(level != null ? level : bucket.cap(marginBp));
     return bucket;
   }
 
-  private LedgerBucket bucket(int d, long tokens, long parts) {
-    return new LedgerBucket(
-        d != LedgerRules.CONCURRENCY, limit(d), rules.depth(d, limit(d)), tokens, parts);
+  private LedgerBucket bucket(int d, BucketRow row) {
+    return new LedgerBucket(d, rules, limit(d), row.getMode(), row.getBalance(), row.getRemainder())
+        .knowing(row.getOutsideMilli(), row.getResetAtMs());
   }
 
   private long limit(int d) {

@@ -2,6 +2,7 @@ package dev.fairway.replay.invariants;
 
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.QuotaSnapshot;
@@ -51,7 +52,7 @@ final class Invariants {
       QuotaSnapshot quota = snapshot(steps.get(steps.size() - 1), quotaId);
       for (Dimension d : Dimension.values()) {
         if (d.refills() && quota.definition().limits().has(d)) {
-          checkWindows(granted, d, quota, wrong);
+          checkWindows(granted, d, quota, mode(steps.get(steps.size() - 1), quotaId, d), wrong);
         }
       }
     }
@@ -59,8 +60,14 @@ final class Invariants {
   }
 
   private static void checkWindows(
-      List<Event.LeaseGranted> granted, Dimension d, QuotaSnapshot quota, List<String> wrong) {
-    double perMs = quota.definition().limits().get(d) * quota.marginBp() / 10_000.0 / 60_000.0;
+      List<Event.LeaseGranted> granted,
+      Dimension d,
+      QuotaSnapshot quota,
+      MarginModeName mode,
+      List<String> wrong) {
+    // What is kept in reserve does not slow the refill.
+    double share = mode == MarginModeName.RATE ? quota.marginBp() / 10_000.0 : 1;
+    double perMs = quota.definition().limits().get(d) * share / 60_000.0;
     long cap = quota.caps().get(d);
     for (int from = 0; from < granted.size(); from++) {
       double sum = 0;
@@ -85,6 +92,15 @@ final class Invariants {
         }
       }
     }
+  }
+
+  private static MarginModeName mode(Step step, String quotaId, Dimension d) {
+    for (Row row : step.rows()) {
+      if (row instanceof Row.BalanceRow r && r.quotaId().equals(quotaId)) {
+        return r.buckets().stream().filter(b -> b.dimension() == d).findFirst().get().mode();
+      }
+    }
+    throw new IllegalStateException("Expected a balance row of " + quotaId);
   }
 
   /** A lease changes each bucket once, net, whatever settlements come how often. */

@@ -311,7 +311,10 @@ enum Mutant {
             old.startTag(),
             old.sentAtMs(),
             old.sendKnown(),
-            old.sendGuardMs()));
+            old.sendGuardMs(),
+            old.forecast(),
+            old.errorMilli(),
+            old.signalled()));
   }
 
   private static List<Step> rejectLate(List<Step> steps) {

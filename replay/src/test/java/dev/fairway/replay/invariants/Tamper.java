@@ -88,7 +88,9 @@ final class Tamper {
         adjusted,
         e.tagShift(),
         e.late(),
-        e.sendDelayMs());
+        e.sendDelayMs(),
+        e.usedInput(),
+        e.usedOutput());
   }
 
   static Event.LeaseEnqueued enqueued(Event.LeaseEnqueued e, long startTag) {
@@ -108,7 +110,9 @@ final class Tamper {
             startTag,
             w.finishTag() - w.startTag() + startTag,
             w.toldAtMs(),
-            w.toldEtaMs()));
+            w.toldEtaMs(),
+            w.firstEtaMs(),
+            w.forecast()));
   }
 
   /** A quota's row with its buckets changed. */
@@ -131,12 +135,24 @@ final class Tamper {
         r.arrivals(),
         r.sendDelayMeanUs(),
         r.sendDelayMaxMs(),
-        r.lastSignalSentAtMs());
+        r.lastSignalSentAtMs(),
+        r.zMilli(),
+        r.zFallsFromMs(),
+        r.floorSinceMs());
   }
 
   static Row.BucketRow bucket(Row.BucketRow b, long balance, long remainder, long clipped) {
     return new Row.BucketRow(
-        b.dimension(), balance, remainder, b.learnedLimit(), b.absorbedBeforeMs(), clipped);
+        b.dimension(),
+        balance,
+        remainder,
+        b.learnedLimit(),
+        b.absorbedBeforeMs(),
+        clipped,
+        b.mode(),
+        b.answeredAtMs(),
+        b.resetAtMs(),
+        b.outside());
   }
 
   static QuotaSnapshot snapshot(QuotaSnapshot q, Amounts levels, Amounts reserved) {
@@ -151,9 +167,11 @@ final class Tamper {
         q.waiting(),
         q.virtualTime(),
         reserved,
+        q.outsideRate(),
         q.holdUntilMs(),
         q.holdReason(),
         q.oldestEnqueuedAtMs(),
+        q.alerts(),
         q.breaker());
   }
 }

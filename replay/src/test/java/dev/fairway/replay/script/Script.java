@@ -50,9 +50,10 @@ final class Script {
     StringWriter out = new StringWriter();
     try (EventLines lines = new EventLines(out)) {
       ScriptReader reader = new ScriptReader(new StringReader(text.toString()));
-      ScriptRunner runner = new ScriptRunner(new Printer(lines));
-      for (ScriptLine line = reader.next(); line != null; line = reader.next()) {
-        runner.accept(line);
+      ScriptRunner runner = new ScriptRunner(reader, new Printer(lines));
+      boolean more = true;
+      while (more) {
+        more = runner.step();
       }
       stopped = runner.finish();
       lines.flush();

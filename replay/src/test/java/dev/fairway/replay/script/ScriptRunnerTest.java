@@ -52,7 +52,7 @@ class ScriptRunnerTest {
     JsonNode resynced = events(printed, "BucketsResynced").get(0);
     assertThat(resynced.at("/dimensions/input_tokens").fieldNames())
         .toIterable()
-        .containsExactly("before", "low", "high", "after");
+        .containsExactly("before", "low", "high", "after", "outside_rate");
     JsonNode state = states(printed).get(0);
     assertThat(state.fieldNames())
         .toIterable()
@@ -68,11 +68,13 @@ class ScriptRunnerTest {
     assertThat(state.get("levels").fieldNames())
         .toIterable()
         .containsExactly("requests", "input_tokens", "output_tokens");
-    assertThat(state.get("margin").doubleValue()).isEqualTo(1.0);
-    assertThat(state.get("margin_mode").asText()).isEqualTo("RATE");
+    // The header makes AUTO follow the provider's level, and keep a sixteenth of the depth free.
+    assertThat(state.get("margin").doubleValue()).isEqualTo(0.9375);
+    assertThat(state.get("margin_mode").asText()).isEqualTo("ADAPTIVE");
     // One request is a fiftieth of its limit, as 600 input tokens are of theirs: it dominates.
     assertThat(state.get("virtual_time").longValue()).isEqualTo(600);
-    assertThat(state.get("outside_rate").get("input_tokens").isNull()).isTrue();
+    assertThat(state.get("outside_rate").get("input_tokens").longValue()).isZero();
+    assertThat(state.get("outside_rate").get("output_tokens").isNull()).isTrue();
   }
 
   @Test
@@ -243,7 +245,98 @@ class ScriptRunnerTest {
 
     // then
     assertThat(ignored.get("request").asText()).isEqualTo("rX");
+    assertThat(ignored.get("lease").isNull()).isTrue();
     assertThat(ignored.get("reason").asText()).isEqualTo("UNKNOWN_LEASE");
+  }
+
+  @Test
+  void shouldShowTheUnknownLeaseThatAScriptNames() {
+    // given
+    Script script =
+        new Script()
+            .line(SMALL)
+            .line("{'at_ms':0,'settle':{'lease':'none','quota':'q','outcome':'SUCCEEDED'}}");
+
+    // when
+    JsonNode ignored = events(script.run(), "SettlementIgnored").get(0);
+
+    // then
+    assertThat(ignored.get("lease").asText()).isEqualTo("none");
+    assertThat(ignored.get("request").isNull()).isTrue();
+  }
+
+  @Test
+  void shouldCancelForTheAgentThatALaterLineNames() {
+    // given: two agents use the same id; the first later line counts
+    Script script =
+        new Script()
+            .line(SMALL)
+            .line("{'at_ms':0,'settle':{'request':'r','quota':'q','outcome':'CANCELLED'}}")
+            .line("{'at_ms':1,'request':{'id':'r','quota':'other','agent':'x','input_tokens':1}}")
+            .line("{'at_ms':1,'request':{'id':'r','quota':'q','agent':'a','input_tokens':10}}")
+            .line("{'at_ms':2,'request':{'id':'r','quota':'q','agent':'b','input_tokens':20}}")
+            .line("{'at_ms':3,'settle':{'request':'r','quota':'q','outcome':'NOT_SENT'}}");
+
+    // when
+    List<JsonNode> printed = script.run();
+
+    // then
+    assertThat(events(printed, "LeaseCancelled").get(0).get("at_ms").longValue()).isZero();
+    assertThat(events(printed, "RequestIgnored").get(0).get("at_ms").longValue()).isEqualTo(1);
+    assertThat(events(printed, "LeaseSettled").get(0).at("/adjusted/tokens").longValue())
+        .isEqualTo(20);
+  }
+
+  @Test
+  void shouldChargeACallWithoutALeaseToTheAgentOfALaterLine() {
+    // given
+    Script script =
+        new Script()
+            .line(SMALL)
+            .line(
+                "{'at_ms':0,'settle':{'request':'r','quota':'q','outcome':'UNLEASED','input_tokens':7}}")
+            .line("{'at_ms':1,'request':{'id':'r','quota':'q','agent':'a','input_tokens':10}}");
+
+    // when
+    List<JsonNode> printed = script.run();
+
+    // then: the request of the call that was charged already is no second charge
+    assertThat(events(printed, "UnleasedCharged")).hasSize(1);
+    assertThat(events(printed, "LeaseGranted")).isEmpty();
+  }
+
+  @Test
+  void shouldCancelForTheAgentOfARequestThatWasRefused() {
+    // given
+    Script script =
+        new Script()
+            .line(SMALL)
+            .line("{'at_ms':0,'request':{'id':'r','quota':'q','agent':'a','input_tokens':9999}}")
+            .line("{'at_ms':1,'settle':{'request':'r','quota':'q','outcome':'CANCELLED'}}");
+
+    // when
+    List<JsonNode> printed = script.run();
+
+    // then: it is over already
+    assertThat(events(printed, "LeaseRejected")).hasSize(1);
+    assertThat(events(printed, "DuplicateIgnored")).hasSize(1);
+    assertThat(events(printed, "LeaseCancelled")).isEmpty();
+  }
+
+  @Test
+  void shouldRefuseALineAtItsTurnAlsoWhereItWasReadBefore() {
+    // given
+    Script script =
+        new Script()
+            .line(SMALL)
+            .line("{'at_ms':0,'settle':{'request':'r','quota':'q','outcome':'CANCELLED'}}")
+            .line("{'at_ms':1,'request':{'id':'a/b','quota':'q'}}")
+            .line("{'at_ms':2,'nonsense':1}");
+
+    // then: the line that comes first is the one that is named
+    assertThatThrownBy(script::run)
+        .isInstanceOf(ScriptException.class)
+        .hasMessageContaining("line 3: Expected a request_id");
   }
 
   @Test

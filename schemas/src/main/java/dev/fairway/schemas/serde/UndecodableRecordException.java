@@ -1,5 +1,6 @@
 package dev.fairway.schemas.serde;
 
+import dev.fairway.schemas.DeadLetterReason;
 import org.apache.kafka.common.errors.SerializationException;
 
 /**
@@ -42,6 +43,11 @@ public class UndecodableRecordException extends SerializationException {
   /** Why the bytes cannot be read; never null. */
   public Reason reason() {
     return reason;
+  }
+
+  /** The reason under which the record is set aside. */
+  public DeadLetterReason deadLetterReason() {
+    return DeadLetterReason.valueOf(reason.name());
   }
 
   /** Whether the same bytes may be readable later: only {@link Reason#REGISTRY_UNAVAILABLE}. */

@@ -29,7 +29,7 @@ final class ActualUse {
     }
     Usage usage = settlement.usage();
     boolean refused = outcome == Outcome.OVERLOADED;
-    long outputHeld = Charges.outputEstimate(lease.request());
+    long outputHeld = lease.forecast().outputTokens();
     long inputHeld = inputHeld(policy, lease, outputHeld);
     long input = refused && !lease.inputKnown() ? 0 : inputHeld;
     long output = refused ? 0 : outputHeld;
@@ -49,7 +49,7 @@ final class ActualUse {
     if (lease.charged().has(Dimension.TOKENS)) {
       return lease.charged().get(Dimension.TOKENS) - outputHeld;
     }
-    return Charges.inputEstimate(lease.request(), policy, lease.coldCache());
+    return Charges.inputEstimate(lease.request(), lease.forecast(), policy, lease.coldCache());
   }
 
   static long countedInput(QuotaPolicy policy, Usage usage) {
@@ -61,6 +61,24 @@ final class ActualUse {
 
   static long orZero(Long tokens) {
     return tokens == null ? 0 : tokens;
+  }
+
+  /** Input of a call that ran to its end, or null if there is nothing to learn from it. */
+  static Long learnedInput(QuotaPolicy policy, Settlement settlement) {
+    Usage usage = settlement.usage();
+    boolean known =
+        settlement.outcome() == Outcome.SUCCEEDED
+            && usage != null
+            && usage.exact()
+            && usage.inputTokens() != null;
+    return known ? (Long) countedInput(policy, usage) : null;
+  }
+
+  /** Its output likewise. */
+  static Long learnedOutput(Settlement settlement) {
+    Usage usage = settlement.usage();
+    boolean known = settlement.outcome() == Outcome.SUCCEEDED && usage != null && usage.exact();
+    return known ? usage.outputTokens() : null;
   }
 
   private static Amounts zero(Amounts like) {
@@ -113,9 +131,7 @@ final class ActualUse {
       return lease.cost();
     }
     long output =
-        usage.outputTokens() != null
-            ? usage.outputTokens()
-            : Charges.outputEstimate(lease.request());
+        usage.outputTokens() != null ? usage.outputTokens() : lease.forecast().outputTokens();
     return Charges.cost(policy, actual, countedInput(policy, usage), output);
   }
 }

@@ -1,17 +1,35 @@
 package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.LeaseRequest;
+import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.state.Statistics;
 
 /** How many output tokens a grant reserves; debt absorbs what a call uses beyond. */
 public interface OutputReserve {
 
   /** Tokens to reserve, never negative. */
-  long tokens(LeaseRequest request);
+  long tokens(LeaseRequest request, Statistics statistics);
+
+  /** What that policy reserves. */
+  static OutputReserve of(QuotaPolicy policy) {
+    return policy.learnedOutput() ? LEARNED : MAX_TOKENS;
+  }
 
   /** MAX_TOKENS: what the call may produce at most; nothing where that is unknown. */
   OutputReserve MAX_TOKENS =
-      request -> {
+      (request, statistics) -> {
         Long maxTokens = request.estimate().maxOutputTokens();
         return maxTokens != null ? maxTokens : 0;
+      };
+
+  /** LEARNED: what three of four calls of its role do not exceed, at most max_tokens. */
+  OutputReserve LEARNED =
+      (request, statistics) -> {
+        Long maxTokens = request.estimate().maxOutputTokens();
+        Long learned = statistics.outputP75(request.role());
+        if (learned == null) {
+          return MAX_TOKENS.tokens(request, statistics);
+        }
+        return maxTokens != null ? Math.min(maxTokens, learned) : learned;
       };
 }

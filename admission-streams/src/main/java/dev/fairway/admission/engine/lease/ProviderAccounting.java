@@ -9,21 +9,32 @@ import java.util.Map;
  * @param cacheReadsCount whether tokens read from the prompt cache count as input
  * @param cacheWritesCount whether tokens written to it do
  * @param refusalCostsRequest whether a call answered 429 counts as a request
+ * @param reservesMaxTokens whether the provider itself takes max_tokens at the start of a call
  */
 public record ProviderAccounting(
-    boolean cacheReadsCount, boolean cacheWritesCount, boolean refusalCostsRequest) {
+    boolean cacheReadsCount,
+    boolean cacheWritesCount,
+    boolean refusalCostsRequest,
+    boolean reservesMaxTokens) {
 
-  private static final ProviderAccounting CACHE_WRITES = new ProviderAccounting(false, true, true);
-  private static final ProviderAccounting ALL_INPUT = new ProviderAccounting(true, true, true);
-  private static final ProviderAccounting FRESH_ONLY = new ProviderAccounting(false, false, true);
+  private static final ProviderAccounting CACHE_WRITES =
+      new ProviderAccounting(false, true, true, false);
+  private static final ProviderAccounting CACHE_WRITES_RESERVED =
+      new ProviderAccounting(false, true, true, true);
+  private static final ProviderAccounting ALL_INPUT =
+      new ProviderAccounting(true, true, true, false);
+  private static final ProviderAccounting ALL_INPUT_RESERVED =
+      new ProviderAccounting(true, true, true, true);
+  private static final ProviderAccounting FRESH_ONLY =
+      new ProviderAccounting(false, false, true, false);
 
   private static final Map<String, ProviderAccounting> BY_PROVIDER =
       Map.of(
           "anthropic", CACHE_WRITES,
-          "bedrock", CACHE_WRITES,
+          "bedrock", CACHE_WRITES_RESERVED,
           "groq", FRESH_ONLY,
-          "openai", ALL_INPUT,
-          "azure", ALL_INPUT,
+          "openai", ALL_INPUT_RESERVED,
+          "azure", ALL_INPUT_RESERVED,
           "gemini", ALL_INPUT,
           "mistral", ALL_INPUT,
           "openrouter", ALL_INPUT,

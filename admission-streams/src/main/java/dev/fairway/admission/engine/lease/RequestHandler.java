@@ -202,13 +202,14 @@ public final class RequestHandler {
 
   private void admit(QuotaState quota) {
     boolean cold = Charges.coldCache(request, tx.nowMs());
-    Amounts charge = Charges.estimated(request, quota.policy(), cold);
+    Forecast forecast = Charges.forecast(request, quota);
+    Amounts charge = Charges.estimated(request, forecast, quota.policy(), cold);
     Dimension never = Drain.neverFits(quota, charge);
     if (never != null) {
       reject(RejectReason.NEVER_FITS, Drain.neverFitsDetail(quota, never, charge), null);
       return;
     }
-    Waiter waiter = waiter(quota, charge, cold);
+    Waiter waiter = waiter(quota, forecast, charge, cold);
     if (waiter.deadlineMs() < tx.nowMs()) {
       reject(
           RejectReason.DEADLINE_PASSED,
@@ -220,15 +221,15 @@ public final class RequestHandler {
     boolean goesNow =
         ahead.count() == 0
             && Drain.mayGrant(quota, tx.nowMs())
-            && Drain.fits(quota, charge, tx.nowMs());
+            && Drain.fits(quota, request.role(), charge, tx.nowMs());
     if (goesNow || !rejectedFromQueue(quota, waiter, ahead)) {
       push(quota, waiter);
     }
   }
 
-  private Waiter waiter(QuotaState quota, Amounts charge, boolean cold) {
+  private Waiter waiter(QuotaState quota, Forecast forecast, Amounts charge, boolean cold) {
     int weight = Tags.weightMilli(request, quota.policy().roles());
-    long cost = Charges.estimatedCost(request, quota.policy(), cold);
+    long cost = Charges.estimatedCost(request, forecast, quota.policy(), cold);
     long startTag = startTag(quota);
     Long deadline = request.deadlineMs();
     return new Waiter(
@@ -247,7 +248,9 @@ public final class RequestHandler {
         startTag,
         Tags.finish(startTag, cost, weight),
         null,
-        null);
+        null,
+        null,
+        forecast);
   }
 
   /** Who comes back after a REJECT starts where it would have started then. */
@@ -269,7 +272,7 @@ public final class RequestHandler {
   }
 
   private boolean rejectedFromQueue(QuotaState quota, Waiter waiter, Ahead ahead) {
-    long eta = Eta.waitMs(quota, ahead, waiter.estimate(), tx.nowMs());
+    long eta = Eta.waitMs(quota, ahead, waiter, tx.nowMs());
     Long retryAtMs = tx.nowMs() + eta;
     int longest = quota.policy().queueMax();
     int longestOfAgent = quota.policy().queueMaxPerAgent();

@@ -14,6 +14,7 @@ import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Settlement.Usage;
 import dev.fairway.admission.engine.Signal.Kind;
+import dev.fairway.admission.engine.alert.Alerts;
 import dev.fairway.admission.engine.breaker.Breaker;
 import dev.fairway.admission.engine.breaker.Holds;
 import dev.fairway.admission.engine.bucket.Amounts;
@@ -119,7 +120,7 @@ public final class SettlementHandler {
     if (!inputKnown && usage != null && usage.inputTokens() != null) {
       inputKnown = true;
       long input = ActualUse.countedInput(quota.policy(), usage);
-      Amounts actual = Charges.of(quota.policy(), input, Charges.outputEstimate(lease.request()));
+      Amounts actual = Charges.of(quota.policy(), input, lease.forecast().outputTokens());
       adjusted = ActualUse.adjustment(quota, lease, actual);
     }
     tx.emit(
@@ -137,6 +138,7 @@ public final class SettlementHandler {
       Breaker.answered(tx, quota, lease);
     }
     Drain.run(tx, quota);
+    Alerts.review(tx, quota);
   }
 
   // ---- a lease ends
@@ -155,7 +157,9 @@ public final class SettlementHandler {
             ActualUse.adjustment(quota, lease, actual),
             ActualUse.tagShift(quota.policy(), lease, settlement, actual),
             late,
-            SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs())));
+            SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs()),
+            ActualUse.learnedInput(quota.policy(), settlement),
+            ActualUse.learnedOutput(settlement)));
     if (settlement.outcome() == Outcome.RATE_LIMITED && kind == Kind.RATE_LIMITED) {
       Aimd.rateLimited(tx, quota, lease);
     }
@@ -168,6 +172,7 @@ public final class SettlementHandler {
     }
     Drain.run(tx, quota);
     tellRequeued(quota, lease);
+    Alerts.review(tx, quota);
   }
 
   // ---- what the provider said
@@ -204,7 +209,7 @@ public final class SettlementHandler {
       return;
     }
     boolean cold = Charges.coldCache(lease.request(), tx.nowMs());
-    Amounts charge = Charges.estimated(lease.request(), quota.policy(), cold);
+    Amounts charge = Charges.estimated(lease.request(), lease.forecast(), quota.policy(), cold);
     tx.emit(
         new LeaseEnqueued(
             new Waiter(
@@ -221,7 +226,9 @@ public final class SettlementHandler {
                 lease.startTag(),
                 Tags.finish(lease.startTag(), lease.cost(), lease.weightMilli()),
                 null,
-                null)));
+                null,
+                null,
+                lease.forecast())));
   }
 
   private void refuse(Lease lease, RejectReason reason, String detail) {

@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.margin;
 
 import dev.fairway.admission.engine.Event.MarginCut;
 import dev.fairway.admission.engine.Event.MarginRestored;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Transaction;
@@ -16,12 +17,19 @@ public final class Aimd {
 
   /**
    * A 429 on a granted lease. One episode cuts once: leases granted before the last cut were
-   * granted at the old margin and say nothing of the new one. SEED cuts on every 429.
+   * granted at the old margin and say nothing of the new one. SEED cuts on every 429. Where the
+   * balance follows the provider's level, the safety factor takes the margin's place.
    */
   public static void rateLimited(Transaction tx, QuotaState quota, Lease lease) {
     Long lastCut = quota.lastCutAtMs();
     boolean sameEpisode = lastCut != null && lease.grantedAtMs() <= lastCut;
-    if (quota.policy().cutEvery429() || !sameEpisode) {
+    if (!quota.policy().cutEvery429() && sameEpisode) {
+      return;
+    }
+    if (quota.anyIn(MarginModeName.ADAPTIVE)) {
+      SafetyFactor.raise(tx, quota);
+    }
+    if (quota.anyIn(MarginModeName.RATE) || quota.anyIn(MarginModeName.RESERVE)) {
       int from = quota.marginBp();
       int to = Math.max(quota.policy().marginFloorBp(), from - quota.policy().marginCutBp());
       tx.emit(new MarginCut(quota.id(), from, to));
@@ -30,6 +38,7 @@ public final class Aimd {
 
   /** Gives back one step for each clean interval that is over. */
   public static void restoreDue(Transaction tx, QuotaState quota) {
+    SafetyFactor.fallDue(tx, quota);
     while (quota.restoreDueMs() <= tx.nowMs() && tx.hasRoom()) {
       int from = quota.marginBp();
       int start = quota.policy().marginStartBp();

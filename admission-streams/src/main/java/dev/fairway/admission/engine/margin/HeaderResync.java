@@ -3,11 +3,15 @@ package dev.fairway.admission.engine.margin;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Event.LimitLearned;
+import dev.fairway.admission.engine.Event.ResetLearned;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.Signal.Reading;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.bucket.FixedWindow;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Lease.Status;
 import dev.fairway.admission.engine.state.QuotaState;
@@ -27,6 +31,9 @@ public final class HeaderResync {
    */
   static final long GUARD_MS = 120;
 
+  /** An older number of output does not hold what calls have produced since. */
+  private static final long LONGEST_OUTPUT_AGE_MS = 2_000;
+
   private static final Dimension[] READABLE = {
     Dimension.REQUESTS, Dimension.INPUT_TOKENS, Dimension.OUTPUT_TOKENS, Dimension.TOKENS
   };
@@ -36,6 +43,7 @@ public final class HeaderResync {
   private final Lease own;
   private final Signal signal;
   private final long sentAtMs;
+  private final long answeredAtMs;
 
   /** A signal that came with the settlement of that lease, after the settlement was applied. */
   public HeaderResync(Transaction tx, QuotaState quota, Lease own, Signal signal) {
@@ -44,6 +52,7 @@ public final class HeaderResync {
     this.own = own;
     this.signal = signal;
     this.sentAtMs = own.sentAtMs();
+    this.answeredAtMs = tx.nowMs() - ageMs();
   }
 
   /** Learns limits, then moves balances, as far as the signal says anything usable. */
@@ -52,6 +61,7 @@ public final class HeaderResync {
       Reading reading = signal.limits().get(d);
       if (reading != null && quota.limits(d)) {
         learnLimit(d, reading.limit());
+        learnReset(d, reading.resetMs());
       }
     }
     Long newest = quota.lastSignalSentAtMs();
@@ -61,12 +71,15 @@ public final class HeaderResync {
     List<Event.Resync> moves = new ArrayList<>();
     for (Dimension d : READABLE) {
       Reading reading = signal.limits().get(d);
-      if (reading != null && quota.limits(d) && readable(reading)) {
+      if (reading != null && quota.limits(d) && readable(reading) && present(d)) {
+        ModeChange.headerOf(tx, quota, d, answeredAtMs);
         moves.add(move(d, reading.remaining()));
       }
     }
     if (!moves.isEmpty()) {
-      tx.emit(new BucketsResynced(quota.id(), own.leaseId(), sentAtMs, List.copyOf(moves)));
+      tx.emit(
+          new BucketsResynced(
+              quota.id(), own.leaseId(), sentAtMs, answeredAtMs, List.copyOf(moves)));
     }
   }
 
@@ -77,7 +90,41 @@ public final class HeaderResync {
     long limit = Math.min(named, quota.policy().limits().get(d));
     if (limit != quota.limit(d)) {
       tx.emit(new LimitLearned(quota.id(), d, limit));
+      ModeChange.due(tx, quota);
     }
+  }
+
+  /** Where the provider's window is reset at times of its own, those are learned. */
+  private void learnReset(Dimension d, Long resetMs) {
+    if (quota.policy().window() != Window.FIXED
+        || resetMs == null
+        || resetMs <= 0
+        || resetMs > FixedWindow.WINDOW_MS) {
+      return;
+    }
+    long resetAtMs = answeredAtMs + resetMs;
+    Long known = quota.resetAtMs(d);
+    long apart =
+        known == null ? Long.MAX_VALUE : Math.floorMod(resetAtMs - known, FixedWindow.WINDOW_MS);
+    boolean same = Math.min(apart, FixedWindow.WINDOW_MS - apart) <= GUARD_MS;
+    if (known == null || !same) {
+      tx.emit(new ResetLearned(quota.id(), d, resetAtMs));
+    }
+  }
+
+  /**
+   * Whether a number of then says anything of now: not across a reset, and not of output that was
+   * produced since, for nobody counted that.
+   */
+  private boolean present(Dimension d) {
+    if (quota.policy().window() == Window.FIXED) {
+      long phaseMs = quota.resetAtMs(d) == null ? 0 : quota.resetAtMs(d);
+      long untilMs = Math.max(tx.nowMs(), answeredAtMs + FixedWindow.GUARD_MS);
+      return FixedWindow.resets(phaseMs, answeredAtMs, untilMs) == 0;
+    }
+    return d != Dimension.OUTPUT_TOKENS
+        || quota.policy().marginMode() == MarginModeName.RATE
+        || ageMs() <= LONGEST_OUTPUT_AGE_MS;
   }
 
   /** -1 and its kin mean unknown, and more remaining than the limit is not a reading. */
@@ -89,9 +136,10 @@ public final class HeaderResync {
   }
 
   private Event.Resync move(Dimension d, long remaining) {
+    int rateBp =
+        quota.policy().window() == Window.FIXED ? 0 : quota.policy().rateBp(d, quota.limit(d));
     long refilled =
-        FixedPoint.refilledTokens(
-            FixedPoint.unitsPerMs(quota.limit(d), FixedPoint.ONE_BP), ageMs(), 0);
+        FixedPoint.refilledTokens(FixedPoint.unitsPerMs(quota.limit(d), rateBp), ageMs(), 0);
     long provider = Math.min(quota.depth(d), Amounts.saturatedAdd(remaining, refilled));
     Others others = new Others(d);
     quota.forEachSentFrom(sentAtMs - GUARD_MS - quota.sendDelaySpreadMs(), others::add);
@@ -106,7 +154,17 @@ public final class HeaderResync {
     long low = Amounts.saturatedSubtract(high, others.ambiguous);
     long before = quota.bucketAt(d, tx.nowMs()).balance();
     long after = Math.min(quota.cap(d), Math.max(low, Math.min(before, high)));
-    return new Event.Resync(d, before, low, high, after);
+    return new Event.Resync(d, before, low, high, after, outsideMilli(d, before, after));
+  }
+
+  /** What others take, where the balance follows the provider's level and refills on its own. */
+  private Long outsideMilli(Dimension d, long before, long after) {
+    if (quota.marginMode(d).name() != MarginModeName.ADAPTIVE
+        || quota.policy().window() == Window.FIXED) {
+      return null;
+    }
+    long lost = Amounts.saturatedSubtract(before, after);
+    return quota.outside(d).after(tx.nowMs(), lost, after >= quota.cap(d), quota.limit(d));
   }
 
   private long ageMs() {

@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.margin;
 
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
 
 /** RATE: refill and depth are scaled by the margin, and the whole balance is usable. */
@@ -16,8 +17,9 @@ public final class RateMargin implements MarginMode {
   }
 
   @Override
-  public long unitsPerMs(long limitPerMinute, int marginBp) {
-    return FixedPoint.unitsPerMs(limitPerMinute, marginBp);
+  public long unitsPerMs(long limitPerMinute, int rateBp, int marginBp, long outsideMilli) {
+    return FixedPoint.unitsPerMs(
+        limitPerMinute, Math.max(1, rateBp * marginBp / FixedPoint.ONE_BP));
   }
 
   @Override
@@ -27,7 +29,7 @@ public final class RateMargin implements MarginMode {
   }
 
   @Override
-  public long usable(long balance, long depth, int marginBp) {
+  public long usable(Dimension dimension, long balance, long depth, int marginBp) {
     return balance;
   }
 }

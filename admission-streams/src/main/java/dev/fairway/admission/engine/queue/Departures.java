@@ -17,10 +17,7 @@ public final class Departures {
   public static void atDeadline(Transaction tx, QuotaState quota, Waiter waiter) {
     long etaMs =
         Eta.waitMs(
-            quota,
-            quota.order().ahead(waiter.finishTag(), waiter.arrival()),
-            waiter.estimate(),
-            tx.nowMs());
+            quota, quota.order().ahead(waiter.finishTag(), waiter.arrival()), waiter, tx.nowMs());
     tx.emit(
         rejected(
             quota,

@@ -33,11 +33,11 @@ public final class Drain {
         continue;
       }
       boolean cold = Charges.coldCache(head.request(), tx.nowMs());
-      Amounts charge = Charges.estimated(head.request(), quota.policy(), cold);
+      Amounts charge = Charges.estimated(head.request(), head.forecast(), quota.policy(), cold);
       Dimension never = neverFits(quota, charge);
       if (never != null) {
         Departures.forGood(tx, quota, head, neverFitsDetail(quota, never, charge));
-      } else if (fits(quota, charge, tx.nowMs())) {
+      } else if (fits(quota, head.request().role(), charge, tx.nowMs())) {
         grant(tx, quota, head, charge, cold);
       } else {
         return;
@@ -54,13 +54,16 @@ public final class Drain {
         && Ramps.mayGrant(quota, atMs);
   }
 
-  /** Whether all dimensions have room for a charge. A bucket in debt refuses even a zero. */
-  public static boolean fits(QuotaState quota, Amounts charge, long atMs) {
+  /**
+   * Whether all dimensions have room for a charge of a call of that role. A bucket in debt refuses
+   * even a zero.
+   */
+  public static boolean fits(QuotaState quota, String role, Amounts charge, long atMs) {
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (quota.limits(d)) {
         long usable = quota.usable(d, atMs);
-        if (usable < 0 || usable < Eta.need(quota, d, charge)) {
+        if (usable < 0 || usable < quota.need(d, role, charge)) {
           return false;
         }
       }
@@ -107,13 +110,17 @@ public final class Drain {
     due = Math.max(due, Breaker.grantDueMs(quota, atMs));
     due = Math.max(due, Ramps.grantDueMs(quota, atMs));
     Amounts charge =
-        Charges.estimated(head.request(), quota.policy(), Charges.coldCache(head.request(), atMs));
+        Charges.estimated(
+            head.request(),
+            head.forecast(),
+            quota.policy(),
+            Charges.coldCache(head.request(), atMs));
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (!quota.limits(d)) {
         continue;
       }
-      long need = Math.max(0, Eta.need(quota, d, charge));
+      long need = Math.max(0, quota.need(d, head.request().role(), charge));
       if (d.refills()) {
         due = Math.max(due, Amounts.saturatedAdd(atMs, quota.msUntil(d, need, atMs)));
       } else if (quota.usable(d, atMs) < need) {

@@ -21,14 +21,16 @@ public final class Eta {
 
   private Eta() {}
 
-  /** Milliseconds until a request with that charge is granted, behind those ahead; 0 for now. */
-  public static long waitMs(QuotaState quota, Ahead ahead, Amounts charge, long atMs) {
+  /** Milliseconds until a request is granted, behind those ahead; 0 for now. */
+  public static long waitMs(QuotaState quota, Ahead ahead, Waiter waiter, long atMs) {
+    String role = waiter.request().role();
     long wait = holdMs(quota, atMs);
     wait = Math.max(wait, Ramps.waitMs(quota, ahead.estimates(), atMs + wait, atMs));
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (d.refills() && quota.limits(d)) {
-        long needed = Amounts.saturatedAdd(ahead.estimates().get(d), need(quota, d, charge));
+        long needed =
+            Amounts.saturatedAdd(ahead.estimates().get(d), quota.need(d, role, waiter.estimate()));
         wait = Math.max(wait, quota.msUntil(d, needed, atMs));
       }
     }
@@ -39,19 +41,21 @@ public final class Eta {
   public static LeaseQueued told(
       QuotaState quota, Waiter waiter, long atMs, OpaqueBytes correlation) {
     Ahead ahead = quota.order().ahead(waiter.finishTag(), waiter.arrival());
+    long etaMs = waitMs(quota, ahead, waiter, atMs);
     return new LeaseQueued(
         quota.id(),
         waiter.request().requestId(),
         waiter.request().agentId(),
         ahead.count() + 1,
-        waitMs(quota, ahead, waiter.estimate(), atMs),
-        null,
+        etaMs,
+        p90Ms(quota, waiter, etaMs),
         correlation);
   }
 
-  /** Usable balance at which a charge fits: an oversize one fits a full bucket and leaves debt. */
-  public static long need(QuotaState quota, Dimension d, Amounts charge) {
-    return Math.min(charge.get(d), quota.cap(d));
+  /** What nine of ten such waits did not exceed, or null while that is not learned. */
+  public static Long p90Ms(QuotaState quota, Waiter waiter, long etaMs) {
+    Double factor = quota.statistics().etaP90Factor(waiter.request().role());
+    return factor == null ? null : (Long) Math.min(Math.round(etaMs * factor), LONGEST_MS);
   }
 
   /** The longer of the quota's promise and twice the time in which this charge refills. */

@@ -1,6 +1,8 @@
 package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.AlertCleared;
+import dev.fairway.admission.engine.Event.AlertRaised;
 import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.LeaseCancelled;
@@ -13,14 +15,22 @@ import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Event.LimitLearned;
 import dev.fairway.admission.engine.Event.MarginCut;
+import dev.fairway.admission.engine.Event.MarginModeChanged;
 import dev.fairway.admission.engine.Event.MarginRestored;
 import dev.fairway.admission.engine.Event.QuotaDefined;
 import dev.fairway.admission.engine.Event.QuotaHeld;
 import dev.fairway.admission.engine.Event.QuotaReleased;
 import dev.fairway.admission.engine.Event.QuotaRemoved;
+import dev.fairway.admission.engine.Event.ResetLearned;
 import dev.fairway.admission.engine.Event.SafeCapacityTold;
+import dev.fairway.admission.engine.Event.SafetyFactorChanged;
 import dev.fairway.admission.engine.Event.UnleasedCharged;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.alert.AlertKind;
+import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.lease.Identity;
+import dev.fairway.admission.engine.margin.Need;
+import dev.fairway.admission.engine.state.Row.AlertRow;
 import dev.fairway.admission.engine.state.Row.Ending;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
 
@@ -82,6 +92,21 @@ final class Applier {
       Buckets.refill(key, quota);
       quota.learnedLimits[e.dimension().ordinal()] = e.limitPerMinute();
       Buckets.clipAll(quota);
+    } else if (event instanceof MarginModeChanged e) {
+      Buckets.refill(key, quota);
+      quota.modes[e.dimension().ordinal()] = e.to();
+      quota.outside[e.dimension().ordinal()] = quota.outside(e.dimension()).paused();
+      Buckets.clipAll(quota);
+      noteFloor(key, quota);
+    } else if (event instanceof SafetyFactorChanged e) {
+      safetyFactor(key, quota, e);
+    } else if (event instanceof ResetLearned e) {
+      Buckets.refill(key, quota);
+      quota.resetAtMs[e.dimension().ordinal()] = e.resetAtMs();
+    } else if (event instanceof AlertRaised e) {
+      alert(key, quota, new AlertRow(e.quotaId(), e.kind(), e.subject(), key.nowMs), true);
+    } else if (event instanceof AlertCleared e) {
+      alert(key, quota, quota.alerts.remove(e.kind(), e.subject()), false);
     } else if (event instanceof QuotaRemoved) {
       quota.removed = true;
       key.touched.add(quota.id());
@@ -147,6 +172,45 @@ final class Applier {
     Buckets.refill(key, quota);
     quota.marginBp = toBp;
     Buckets.clipAll(quota);
+    noteFloor(key, quota);
+  }
+
+  /** Since when nothing is left to take off the margin. */
+  static void noteFloor(KeyState key, QuotaState quota) {
+    boolean followed = quota.anyIn(MarginModeName.ADAPTIVE);
+    boolean atFloor =
+        followed
+            ? quota.zMilli >= Need.MAX_Z_MILLI
+            : quota.marginBp <= quota.policy.marginFloorBp()
+                && quota.marginBp < quota.policy.marginStartBp();
+    quota.floorSinceMs =
+        !atFloor ? null : quota.floorSinceMs != null ? quota.floorSinceMs : (Long) key.nowMs;
+  }
+
+  private static void safetyFactor(KeyState key, QuotaState quota, SafetyFactorChanged e) {
+    boolean raised = e.toMilli() >= e.fromMilli();
+    if (raised) {
+      quota.lastCutAtMs = key.nowMs;
+      quota.zFallsFromMs = key.nowMs;
+    } else {
+      quota.zFallsFromMs =
+          e.toMilli() > Need.START_Z_MILLI ? (Long) (quota.zFallsFromMs + Need.CLEAN_MS) : null;
+    }
+    quota.zMilli = e.toMilli();
+    noteFloor(key, quota);
+    key.touched.add(quota.id());
+  }
+
+  private static void alert(KeyState key, QuotaState quota, AlertRow row, boolean raised) {
+    if (raised) {
+      quota.alerts.put(row);
+      key.changes.put(row);
+    } else {
+      key.changes.delete(row.id());
+    }
+    if (row.kind() == AlertKind.ESTIMATE_ERROR) {
+      quota.statistics.alerted(key, quota.id(), row.subject(), raised);
+    }
   }
 
   private static void hold(KeyState key, QuotaState quota, QuotaHeld e) {
@@ -166,7 +230,15 @@ final class Applier {
       quota.buckets[i] = quota.buckets[i].withBalance(r.after());
       Long before = quota.absorbedBeforeMs[i];
       quota.absorbedBeforeMs[i] = before == null ? e.sentAtMs() : Math.max(before, e.sentAtMs());
+      Long answered = quota.answeredAtMs[i];
+      quota.answeredAtMs[i] =
+          answered == null ? e.answeredAtMs() : Math.max(answered, e.answeredAtMs());
+      if (quota.modes[i] == MarginModeName.ADAPTIVE) {
+        long lost = Amounts.saturatedSubtract(r.before(), r.after());
+        quota.outside[i] = quota.outside[i].sampled(key.nowMs, lost, r.outsideMilli());
+      }
     }
+    LeaseApplier.signalled(key, quota, e);
     Long last = quota.lastSignalSentAtMs;
     quota.lastSignalSentAtMs = last == null ? e.sentAtMs() : Math.max(last, e.sentAtMs());
   }

@@ -6,6 +6,8 @@ import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Charges;
+import dev.fairway.admission.engine.margin.ModeChange;
+import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.state.Row.DefinitionRow;
 import java.util.ArrayList;
@@ -37,6 +39,7 @@ final class DefinitionApplier {
     quota.policy = QuotaPolicy.of(definition);
     quota.marginBp = quota.policy.marginStartBp();
     quota.refilledAtMs = key.nowMs;
+    pickModes(key, quota);
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (quota.limits(d)) {
@@ -53,17 +56,33 @@ final class DefinitionApplier {
     quota.policy = QuotaPolicy.of(definition);
     quota.removed = false;
     changeMargin(quota, policyBefore);
-    boolean levelGiven = definition.level() != null && !definition.level().equals(before.level());
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (policyBefore.limits().get(d) != quota.policy.limits().get(d)) {
         quota.learnedLimits[i] = null;
       }
-      quota.buckets[i] = changed(key, quota, policyBefore, d, levelGiven);
+    }
+    pickModes(key, quota);
+    Applier.noteFloor(key, quota);
+    boolean levelGiven = definition.level() != null && !definition.level().equals(before.level());
+    for (int i = 0; i < Dimension.count(); i++) {
+      quota.buckets[i] = changed(key, quota, policyBefore, Dimension.of(i), levelGiven);
     }
     BreakerApplier.redefined(key, quota);
     LeaseApplier.rescheduleSweeps(quota);
+    LeaseApplier.rebuildUncertain(quota);
     reorderWaiting(key, quota);
+  }
+
+  /** A definition that names a mode sets it; AUTO goes on from what is known of the provider. */
+  private static void pickModes(KeyState key, QuotaState quota) {
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      quota.modes[i] =
+          quota.limits(d) && d.refills()
+              ? ModeChange.wanted(quota, d, quota.answeredAtMs[i], key.nowMs)
+              : null;
+    }
   }
 
   private static void changeMargin(QuotaState quota, QuotaPolicy before) {
@@ -81,6 +100,9 @@ final class DefinitionApplier {
     Bucket bucket = quota.buckets[d.ordinal()];
     if (!quota.limits(d)) {
       quota.absorbedBeforeMs[d.ordinal()] = null;
+      quota.answeredAtMs[d.ordinal()] = null;
+      quota.resetAtMs[d.ordinal()] = null;
+      quota.outside[d.ordinal()] = OutsideRate.NONE;
       return null;
     }
     if (levelGiven && quota.definition.level().has(d)) {
@@ -116,7 +138,7 @@ final class DefinitionApplier {
     for (Waiter w : waiting) {
       boolean cold = Charges.coldCache(w.request(), w.enqueuedAtMs());
       int weight = Tags.weightMilli(w.request(), quota.policy.roles());
-      long cost = Charges.estimatedCost(w.request(), quota.policy, cold);
+      long cost = Charges.estimatedCost(w.request(), w.forecast(), quota.policy, cold);
       Waiter again =
           new Waiter(
               w.request(),
@@ -126,13 +148,15 @@ final class DefinitionApplier {
               w.arrival(),
               w.enqueuedAtMs(),
               w.deadlineMs(),
-              Charges.estimated(w.request(), quota.policy, cold),
+              Charges.estimated(w.request(), w.forecast(), quota.policy, cold),
               cost,
               weight,
               w.startTag(),
               Tags.finish(w.startTag(), cost, weight),
               w.toldAtMs(),
-              w.toldEtaMs());
+              w.toldEtaMs(),
+              w.firstEtaMs(),
+              w.forecast());
       if (!again.equals(w)) {
         LeaseApplier.reorder(key, quota, w, again);
       }

@@ -143,6 +143,7 @@ public final class KeyState {
         quota.sent.remove(lease.sentAtMs(), lease.leaseId());
         changes.delete(new Row.LeaseRow(lease).id());
       }
+      quota.statistics.forget(this, quota.id());
     }
     quotas.values().removeIf(this::isGone);
   }
@@ -174,6 +175,8 @@ public final class KeyState {
     quota.flows.all().keySet().stream()
         .sorted()
         .forEach(agent -> changes.delete(new RowId(Row.Kind.FLOW, quota.id(), agent)));
+    quota.statistics.deleteRows(this, quota.id());
+    quota.alerts.raised().forEach(row -> changes.delete(row.id()));
     return true;
   }
 

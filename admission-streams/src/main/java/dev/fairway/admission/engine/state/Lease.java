@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.state;
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Forecast;
 
 /**
  * A lease, from its grant until it is forgotten.
@@ -26,6 +27,9 @@ import dev.fairway.admission.engine.bucket.Dimension;
  * @param sentAtMs when it was sent, or is thought to have been
  * @param sendKnown whether its own signal told that time
  * @param sendGuardMs uncertainty of that time
+ * @param forecast what its charge was made of
+ * @param errorMilli standard deviation of its actual, thousandths of its charge
+ * @param signalled whether a signal of its own was applied: the provider's number has it
  */
 public record Lease(
     LeaseRequest request,
@@ -46,7 +50,10 @@ public record Lease(
     long startTag,
     long sentAtMs,
     boolean sendKnown,
-    long sendGuardMs) {
+    long sendGuardMs,
+    Forecast forecast,
+    int errorMilli,
+    boolean signalled) {
 
   /** State of a lease. */
   public enum Status {
@@ -76,7 +83,10 @@ public record Lease(
         startTag,
         sentAtMs,
         sendKnown,
-        sendGuardMs);
+        sendGuardMs,
+        forecast,
+        errorMilli,
+        signalled);
   }
 
   /** The lease with that much of a dimension. */
@@ -100,7 +110,10 @@ public record Lease(
         startTag,
         sentAtMs,
         sendKnown,
-        sendGuardMs);
+        sendGuardMs,
+        forecast,
+        errorMilli,
+        signalled);
   }
 
   /** The lease at its end. */
@@ -124,7 +137,37 @@ public record Lease(
         startTag,
         sentAtMs,
         sendKnown,
-        sendGuardMs);
+        sendGuardMs,
+        forecast,
+        errorMilli,
+        signalled);
+  }
+
+  /** With a signal of its own applied. */
+  Lease withSignal() {
+    return new Lease(
+        request,
+        contentHash,
+        appendedAtMs,
+        deadlineMs,
+        leaseId,
+        attempt,
+        status,
+        grantedAtMs,
+        expiresAtMs,
+        endedAtMs,
+        charged,
+        inputKnown,
+        coldCache,
+        cost,
+        weightMilli,
+        startTag,
+        sentAtMs,
+        sendKnown,
+        sendGuardMs,
+        forecast,
+        errorMilli,
+        true);
   }
 
   /** With the time of its send as its own signal told it; null leaves it as it was thought. */
@@ -151,6 +194,9 @@ public record Lease(
         startTag,
         grantedAtMs + delayMs,
         true,
-        0);
+        0,
+        forecast,
+        errorMilli,
+        signalled);
   }
 }

@@ -1,5 +1,7 @@
 package dev.fairway.admission.engine.state;
 
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Event.LeaseExpired;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseRenewed;
@@ -7,6 +9,7 @@ import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.learn.CallSample;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.state.Lease.Status;
@@ -28,6 +31,8 @@ final class LeaseApplier {
 
   /** The learned maximum forgets this share of itself at each observation. */
   private static final int DELAY_DECAY = 64;
+
+  private static final long SHORTEST_ETA_MS = 100;
 
   private LeaseApplier() {}
 
@@ -137,7 +142,11 @@ final class LeaseApplier {
             waiter.startTag(),
             e.grantedAtMs() + quota.sendDelayMeanMs(),
             false,
-            quota.sendDelaySpreadMs());
+            quota.sendDelaySpreadMs(),
+            waiter.forecast(),
+            (int) Math.round(1000 * quota.statistics.sigma(waiter.request().role())),
+            false);
+    learnWait(key, quota, waiter);
     indexLease(key, quota, lease);
     key.changes.put(new LeaseRow(lease));
     BreakerApplier.granted(key, quota, e);
@@ -146,6 +155,7 @@ final class LeaseApplier {
   static void indexLease(KeyState key, QuotaState quota, Lease lease) {
     quota.leases.put(lease.leaseId(), lease);
     quota.sent.add(lease.sentAtMs(), lease.leaseId());
+    quota.indexUncertain(lease);
     if (lease.status() == Status.OPEN) {
       key.leaseOfRequest.put(KeyState.identityOf(lease), lease.leaseId());
       quota.expiries.add(lease.expiresAtMs(), lease.leaseId());
@@ -159,6 +169,7 @@ final class LeaseApplier {
   private static void unindexLease(KeyState key, QuotaState quota, Lease lease) {
     quota.leases.remove(lease.leaseId());
     quota.sent.remove(lease.sentAtMs(), lease.leaseId());
+    quota.unindexUncertain(lease);
     if (lease.status() == Status.OPEN) {
       key.leaseOfRequest.remove(KeyState.identityOf(lease));
       quota.expiries.remove(lease.expiresAtMs(), lease.leaseId());
@@ -195,6 +206,38 @@ final class LeaseApplier {
     }
   }
 
+  /** A signal was applied: its own call, and those sent before it, are uncertain no more. */
+  static void signalled(KeyState key, QuotaState quota, BucketsResynced e) {
+    for (Event.Resync r : e.dimensions()) {
+      long beforeMs = quota.absorbedBeforeMs[r.dimension().ordinal()];
+      if (r.dimension() == Dimension.INPUT_TOKENS) {
+        quota.uncertainInput.absorb(beforeMs);
+      } else if (r.dimension() == Dimension.TOKENS) {
+        quota.uncertainTokens.absorb(beforeMs);
+      }
+    }
+    Lease own = e.leaseId() == null ? null : quota.leases.get(e.leaseId());
+    if (own != null && quota.policy.observes() && !own.signalled()) {
+      replace(key, quota, own, own.withSignal());
+    }
+  }
+
+  /** What is limited may have changed: which calls are uncertain follows from the leases. */
+  static void rebuildUncertain(QuotaState quota) {
+    quota.uncertainInput.clear();
+    quota.uncertainTokens.clear();
+    quota.leases.values().forEach(quota::indexUncertain);
+  }
+
+  /** Waits too short to be told apart from none teach nothing. */
+  private static void learnWait(KeyState key, QuotaState quota, Waiter waiter) {
+    Long etaMs = waiter.firstEtaMs();
+    if (quota.policy.observes() && etaMs != null && etaMs >= SHORTEST_ETA_MS) {
+      long waitedMs = key.nowMs - waiter.enqueuedAtMs();
+      quota.statistics.learnWait(key, quota.id(), waiter.request().role(), etaMs, waitedMs);
+    }
+  }
+
   /** The late window may have changed. */
   static void rescheduleSweeps(QuotaState quota) {
     quota.sweeps.clear();
@@ -225,11 +268,14 @@ final class LeaseApplier {
     learnDelay(quota, e.sendDelayMs());
     BreakerApplier.settled(key, quota, old, e);
     shiftTag(key, quota, e.agentId(), e.tagShift());
+    learnCall(key, quota, old, e);
     if (e.outcome() == Outcome.SUCCEEDED) {
       quota.overloads = 0;
     }
-    if (e.outcome() == Outcome.RATE_LIMITED && quota.restoreFromMs != null) {
-      quota.restoreFromMs = key.nowMs;
+    if (e.outcome() == Outcome.RATE_LIMITED) {
+      // No interval with a 429 in it is clean.
+      quota.restoreFromMs = quota.restoreFromMs == null ? null : (Long) key.nowMs;
+      quota.zFallsFromMs = quota.zFallsFromMs == null ? null : (Long) key.nowMs;
     }
     if (e.outcome() == Outcome.NOT_SENT && old.request().taskId() != null) {
       key.countCall(old.request().taskId(), -1);
@@ -259,6 +305,22 @@ final class LeaseApplier {
             old.contentHash(),
             Ending.EXPIRED,
             old.leaseId()));
+  }
+
+  private static void learnCall(KeyState key, QuotaState quota, Lease lease, LeaseSettled e) {
+    boolean known = e.usedInput() != null || e.usedOutput() != null;
+    if (known && quota.policy.observes()) {
+      CallSample sample =
+          CallSample.of(
+              quota.policy,
+              lease.request(),
+              lease.forecast(),
+              lease.coldCache(),
+              e.usedInput(),
+              e.usedOutput());
+      String role = lease.request().role();
+      quota.statistics.learn(key, quota.id(), role, e.agentId(), sample);
+    }
   }
 
   private static void learnDelay(QuotaState quota, Long sendDelayMs) {

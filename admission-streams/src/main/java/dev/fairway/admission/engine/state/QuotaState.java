@@ -2,18 +2,23 @@ package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.bucket.FixedWindow;
 import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.margin.MarginMode;
-import dev.fairway.admission.engine.margin.RateMargin;
+import dev.fairway.admission.engine.margin.Need;
+import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.queue.AdmissionOrder;
 import dev.fairway.admission.engine.queue.FairQueue;
 import dev.fairway.admission.engine.state.DueIndex.Due;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
@@ -24,9 +29,20 @@ import java.util.function.Consumer;
  * {@link Applier} and {@link RowLoader} do.
  */
 public final class QuotaState {
+  /** More resets than these fill a bucket from any debt. */
+  private static final long MOST_RESETS = 1_000_000;
+
   final Bucket[] buckets = new Bucket[Dimension.count()];
   final Long[] learnedLimits = new Long[Dimension.count()];
   final Long[] absorbedBeforeMs = new Long[Dimension.count()];
+  final MarginModeName[] modes = new MarginModeName[Dimension.count()];
+  final OutsideRate[] outside = new OutsideRate[Dimension.count()];
+  final Long[] answeredAtMs = new Long[Dimension.count()];
+  final Long[] resetAtMs = new Long[Dimension.count()];
+  final Uncertain uncertainInput = new Uncertain(Dimension.INPUT_TOKENS);
+  final Uncertain uncertainTokens = new Uncertain(Dimension.TOKENS);
+  final Statistics statistics = new Statistics();
+  final AlertBook alerts = new AlertBook();
   final FairQueue order = new FairQueue();
   final Map<String, Integer> waitingPerAgent = new HashMap<>();
   final Flows flows = new Flows();
@@ -53,11 +69,16 @@ public final class QuotaState {
   long sendDelayMeanUs;
   long sendDelayMaxMs;
   Long lastSignalSentAtMs;
+  int zMilli = Need.START_Z_MILLI;
+  Long zFallsFromMs;
+  Long floorSinceMs;
   BreakerState breaker = BreakerState.NONE;
   Amounts reserved = Amounts.NONE;
   int open;
 
-  QuotaState() {}
+  QuotaState() {
+    Arrays.fill(outside, OutsideRate.NONE);
+  }
 
   public String id() {
     return definition.id();
@@ -80,9 +101,59 @@ public final class QuotaState {
     return marginBp;
   }
 
-  /** Margin mode in force. */
-  public MarginMode marginMode() {
-    return RateMargin.INSTANCE;
+  /** Margin mode in force for a limited dimension. */
+  public MarginMode marginMode(Dimension d) {
+    return MarginMode.of(modes[d.ordinal()]);
+  }
+
+  /** Whether a limited dimension that refills is in that mode. */
+  public boolean anyIn(MarginModeName mode) {
+    for (int i = 0; i < Dimension.count(); i++) {
+      if (modes[i] == mode && limits(Dimension.of(i)) && Dimension.of(i).refills()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** When the provider last told its level, or null. */
+  public Long answeredAtMs(Dimension d) {
+    return answeredAtMs[d.ordinal()];
+  }
+
+  /** A reset of the provider's window as it told it, or null. */
+  public Long resetAtMs(Dimension d) {
+    return resetAtMs[d.ordinal()];
+  }
+
+  /** What others take of a limit, as far as it is learned. */
+  public OutsideRate outside(Dimension d) {
+    return outside[d.ordinal()];
+  }
+
+  /** Safety factor of ADAPTIVE, thousandths. */
+  public int zMilli() {
+    return zMilli;
+  }
+
+  /** When the safety factor falls by one step, or {@link Long#MAX_VALUE}. */
+  public long zFallDueMs() {
+    return zFallsFromMs == null ? Long.MAX_VALUE : zFallsFromMs + Need.CLEAN_MS;
+  }
+
+  /** Since when the margin lies at its floor, or null. */
+  public Long floorSinceMs() {
+    return floorSinceMs;
+  }
+
+  /** What is learned of its calls. */
+  public Statistics statistics() {
+    return statistics;
+  }
+
+  /** Alerts that are raised. */
+  public AlertBook alerts() {
+    return alerts;
   }
 
   /** Time of the last cut, or null. */
@@ -162,7 +233,12 @@ public final class QuotaState {
 
   /** Highest balance that refill and refund reach. */
   public long cap(Dimension d) {
-    return d.refills() ? marginMode().cap(depth(d), marginBp) : depth(d);
+    return d.refills() ? marginMode(d).cap(depth(d), marginBp) : depth(d);
+  }
+
+  /** Highest usable balance. */
+  public long usableCap(Dimension d) {
+    return d.refills() ? marginMode(d).usable(d, cap(d), depth(d), marginBp) : depth(d);
   }
 
   /** Largest charge that can ever fit: above it a request is rejected for good. */
@@ -170,20 +246,78 @@ public final class QuotaState {
     return Math.max(limit(d), depth(d));
   }
 
+  /** Refill of a limited dimension; of a provider that refills at resets, its mean. */
   public long unitsPerMs(Dimension d) {
-    return marginMode().unitsPerMs(limit(d), marginBp);
+    int rateBp = policy.rateBp(d, limit(d));
+    return marginMode(d).unitsPerMs(limit(d), rateBp, marginBp, outside(d).perMinuteMilli());
   }
 
   /** The bucket with its refill up to that time. */
   public Bucket bucketAt(Dimension d, long atMs) {
     Bucket bucket = buckets[d.ordinal()];
-    return d.refills() ? bucket.refill(unitsPerMs(d), atMs - refilledAtMs, cap(d)) : bucket;
+    if (!d.refills()) {
+      return bucket;
+    }
+    if (policy.window() == Window.FIXED) {
+      long resets = FixedWindow.resets(resetPhaseMs(d), refilledAtMs, atMs);
+      return resets == 0 ? bucket : bucket.refund(Math.min(resets, MOST_RESETS) * cap(d), cap(d));
+    }
+    return bucket.refill(unitsPerMs(d), atMs - refilledAtMs, cap(d));
+  }
+
+  private long resetPhaseMs(Dimension d) {
+    Long reset = resetAtMs[d.ordinal()];
+    return reset == null ? 0 : reset;
   }
 
   /** Usable balance at that time. */
   public long usable(Dimension d, long atMs) {
-    long balance = bucketAt(d, atMs).balance();
-    return d.refills() ? marginMode().usable(balance, depth(d), marginBp) : balance;
+    return usable(d, bucketAt(d, atMs));
+  }
+
+  private long usable(Dimension d, Bucket bucket) {
+    return d.refills()
+        ? marginMode(d).usable(d, bucket.balance(), depth(d), marginBp)
+        : bucket.balance();
+  }
+
+  /**
+   * Usable balance at which a charge of a call of that role fits. One above the usable cap fits a
+   * full bucket and leaves debt.
+   */
+  public long need(Dimension d, String role, Amounts charge) {
+    long estimate = charge.get(d);
+    if (!d.refills() || modes[d.ordinal()] != MarginModeName.ADAPTIVE) {
+      return Math.min(estimate, usableCap(d));
+    }
+    switch (d) {
+      case INPUT_TOKENS:
+      case TOKENS:
+        return Need.tokens(
+            estimate, statistics.sigma(role), zMilli, uncertain(d), needFloor(d), depth(d));
+      case REQUESTS:
+        // A call is one request, no more and no less; only those of others are unknown.
+        return Math.min(Amounts.saturatedAdd(estimate, depth(d) / 16), usableCap(d));
+      default:
+        return Math.min(estimate, usableCap(d));
+    }
+  }
+
+  /** What is kept free of a dimension whatever is asked for. */
+  public long keptFree(Dimension d) {
+    boolean adaptive = modes[d.ordinal()] == MarginModeName.ADAPTIVE;
+    if (adaptive && (d == Dimension.INPUT_TOKENS || d == Dimension.TOKENS)) {
+      return Math.min(depth(d), Need.keptFree(0, 0, zMilli, uncertain(d), needFloor(d)));
+    }
+    return depth(d) - usableCap(d);
+  }
+
+  private double needFloor(Dimension d) {
+    return Need.floor(statistics.meanInput(), depth(d));
+  }
+
+  private long uncertain(Dimension d) {
+    return d == Dimension.TOKENS ? uncertainTokens.squares() : uncertainInput.squares();
   }
 
   /**
@@ -195,7 +329,7 @@ public final class QuotaState {
     if (before == null || d == Dimension.OUTPUT_TOKENS) {
       return false;
     }
-    return lease.sendKnown()
+    return lease.sendKnown() || lease.signalled()
         ? lease.sentAtMs() <= before
         : lease.sentAtMs() + lease.sendGuardMs() < before;
   }
@@ -283,8 +417,23 @@ public final class QuotaState {
   /** Milliseconds from that time until the bucket holds that much; 0 if it does. */
   public long msUntil(Dimension d, long amount, long atMs) {
     Bucket bucket = bucketAt(d, atMs);
-    long usable = marginMode().usable(bucket.balance(), depth(d), marginBp);
-    return FixedPoint.msUntil(
-        unitsPerMs(d), Amounts.saturatedSubtract(amount, usable), bucket.remainder());
+    long missing = Amounts.saturatedSubtract(amount, usable(d, bucket));
+    if (policy.window() != Window.FIXED) {
+      return FixedPoint.msUntil(unitsPerMs(d), missing, bucket.remainder());
+    }
+    long perWindow = Math.max(1, usableCap(d));
+    long resets = missing / perWindow + (missing % perWindow > 0 ? 1 : 0);
+    return missing <= 0 ? 0 : FixedWindow.msUntil(resetPhaseMs(d), resets, atMs);
+  }
+
+  /** Puts a lease among the uncertain ones, if it is. */
+  void indexUncertain(Lease lease) {
+    uncertainInput.add(lease, absorbedBeforeMs[Dimension.INPUT_TOKENS.ordinal()]);
+    uncertainTokens.add(lease, absorbedBeforeMs[Dimension.TOKENS.ordinal()]);
+  }
+
+  void unindexUncertain(Lease lease) {
+    uncertainInput.remove(lease.leaseId());
+    uncertainTokens.remove(lease.leaseId());
   }
 }

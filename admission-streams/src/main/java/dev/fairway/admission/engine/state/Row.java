@@ -2,10 +2,15 @@ package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.RejectReason;
+import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.capacity.Share;
+import dev.fairway.admission.engine.learn.ErrorTrend;
+import dev.fairway.admission.engine.learn.RoleStats;
+import dev.fairway.admission.engine.margin.OutsideRate;
 import java.util.List;
 
 /**
@@ -28,6 +33,10 @@ public sealed interface Row {
     FLOW,
     LEASE,
     WAITER,
+    OUTPUTS,
+    ROLE,
+    AGENT,
+    ALERT,
     BREAKER,
     SHARE
   }
@@ -51,14 +60,24 @@ public sealed interface Row {
     }
   }
 
-  /** One dimension of a quota; {@code learnedLimit} and {@code absorbedBeforeMs} may be null. */
+  /**
+   * One dimension of a quota; boxed fields may be null.
+   *
+   * @param mode margin mode in force
+   * @param answeredAtMs when the provider last told its level
+   * @param resetAtMs a reset of the provider's window, as it told it
+   */
   record BucketRow(
       Dimension dimension,
       long balance,
       long remainder,
       Long learnedLimit,
       Long absorbedBeforeMs,
-      long clipped) {}
+      long clipped,
+      MarginModeName mode,
+      Long answeredAtMs,
+      Long resetAtMs,
+      OutsideRate outside) {}
 
   /**
    * One per quota: what changes with commands. Boxed fields may be null. A removed quota lives on
@@ -79,7 +98,10 @@ public sealed interface Row {
       long arrivals,
       long sendDelayMeanUs,
       long sendDelayMaxMs,
-      Long lastSignalSentAtMs)
+      Long lastSignalSentAtMs,
+      int zMilli,
+      Long zFallsFromMs,
+      Long floorSinceMs)
       implements Row {
     @Override
     public RowId id() {
@@ -135,6 +157,46 @@ public sealed interface Row {
     @Override
     public RowId id() {
       return new RowId(Kind.TASK, "", taskId);
+    }
+  }
+
+  /**
+   * One per role of a quota, and one for all roles together, named "".
+   *
+   * @param outputs outputs seen so far
+   * @param recentOutputs those since the last full chunk, oldest first
+   */
+  record RoleRow(
+      String quotaId, String role, RoleStats stats, long outputs, List<Long> recentOutputs)
+      implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.ROLE, quotaId, role);
+    }
+  }
+
+  /** A chunk of the last outputs of a role. */
+  record OutputsRow(String quotaId, String role, int chunk, List<Long> outputs) implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.OUTPUTS, quotaId, role + "/" + chunk);
+    }
+  }
+
+  /** One per agent that settled a call lately: how far its estimates lie off. */
+  record AgentRow(String quotaId, String agentId, ErrorTrend estimates, long touchedAtMs)
+      implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.AGENT, quotaId, agentId);
+    }
+  }
+
+  /** One per alert that is raised. */
+  record AlertRow(String quotaId, AlertKind kind, String subject, long raisedAtMs) implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.ALERT, quotaId, kind.name() + "/" + subject);
     }
   }
 

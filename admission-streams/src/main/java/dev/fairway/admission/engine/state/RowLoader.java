@@ -1,9 +1,13 @@
 package dev.fairway.admission.engine.state;
 
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Row.AgentRow;
+import dev.fairway.admission.engine.state.Row.AlertRow;
 import dev.fairway.admission.engine.state.Row.BalanceRow;
 import dev.fairway.admission.engine.state.Row.BreakerRow;
 import dev.fairway.admission.engine.state.Row.BucketRow;
@@ -11,7 +15,9 @@ import dev.fairway.admission.engine.state.Row.DefinitionRow;
 import dev.fairway.admission.engine.state.Row.FlowRow;
 import dev.fairway.admission.engine.state.Row.KeyRow;
 import dev.fairway.admission.engine.state.Row.LeaseRow;
+import dev.fairway.admission.engine.state.Row.OutputsRow;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
+import dev.fairway.admission.engine.state.Row.RoleRow;
 import dev.fairway.admission.engine.state.Row.RowId;
 import dev.fairway.admission.engine.state.Row.ShareRow;
 import dev.fairway.admission.engine.state.Row.TaskRow;
@@ -44,6 +50,8 @@ public final class RowLoader {
       quota.shares.all().forEach((a, share) -> rows.add(new ShareRow(quota.id(), a, share)));
       quota.flows.all().forEach((agent, tag) -> rows.add(new FlowRow(quota.id(), agent, tag)));
       quota.leases.values().forEach(lease -> rows.add(new LeaseRow(lease)));
+      rows.addAll(quota.statistics.rows(quota.id()));
+      rows.addAll(quota.alerts.raised());
     }
     key.waiters.values().forEach(waiter -> rows.add(new WaiterRow(waiter)));
     rows.addAll(key.tasks.values());
@@ -100,6 +108,18 @@ public final class RowLoader {
       state.indexRemembered(r);
     } else if (row instanceof FlowRow r) {
       quotaOf(state, row).flows.set(r.agentId(), r.finishTag(), Long.MIN_VALUE);
+    } else if (row instanceof OutputsRow r) {
+      quotaOf(state, row).statistics.load(r);
+    } else if (row instanceof RoleRow r) {
+      quotaOf(state, row).statistics.load(r);
+    } else if (row instanceof AgentRow r) {
+      quotaOf(state, row).statistics.load(r);
+    } else if (row instanceof AlertRow r) {
+      QuotaState quota = quotaOf(state, row);
+      quota.alerts.put(r);
+      if (r.kind() == AlertKind.ESTIMATE_ERROR) {
+        quota.statistics.loadAlert(r.subject());
+      }
     } else if (row instanceof LeaseRow r) {
       LeaseApplier.indexLease(state, quotaOf(state, row), r.lease());
     } else if (row instanceof WaiterRow r) {
@@ -133,7 +153,11 @@ public final class RowLoader {
                 bucket.remainder(),
                 quota.learnedLimits[i],
                 quota.absorbedBeforeMs[i],
-                bucket.clipped()));
+                bucket.clipped(),
+                quota.modes[i],
+                quota.answeredAtMs[i],
+                quota.resetAtMs[i],
+                quota.outside[i]));
       }
     }
     return new BalanceRow(
@@ -151,7 +175,10 @@ public final class RowLoader {
         quota.arrivals,
         quota.sendDelayMeanUs,
         quota.sendDelayMaxMs,
-        quota.lastSignalSentAtMs);
+        quota.lastSignalSentAtMs,
+        quota.zMilli,
+        quota.zFallsFromMs,
+        quota.floorSinceMs);
   }
 
   private static void loadBalance(QuotaState quota, BalanceRow r) {
@@ -160,6 +187,12 @@ public final class RowLoader {
       quota.buckets[i] = new Bucket(b.balance(), b.remainder(), b.clipped());
       quota.learnedLimits[i] = b.learnedLimit();
       quota.absorbedBeforeMs[i] = b.absorbedBeforeMs();
+      // Rows written before there were modes: RATE was the only one.
+      boolean unnamed = b.mode() == null && b.dimension().refills();
+      quota.modes[i] = unnamed ? MarginModeName.RATE : b.mode();
+      quota.answeredAtMs[i] = b.answeredAtMs();
+      quota.resetAtMs[i] = b.resetAtMs();
+      quota.outside[i] = b.outside();
     }
     quota.removed = r.removed();
     quota.refilledAtMs = r.refilledAtMs();
@@ -174,5 +207,8 @@ public final class RowLoader {
     quota.sendDelayMeanUs = r.sendDelayMeanUs();
     quota.sendDelayMaxMs = r.sendDelayMaxMs();
     quota.lastSignalSentAtMs = r.lastSignalSentAtMs();
+    quota.zMilli = r.zMilli();
+    quota.zFallsFromMs = r.zFallsFromMs();
+    quota.floorSinceMs = r.floorSinceMs();
   }
 }

@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.lease.Forecast;
 
 /**
  * A waiting request.
@@ -20,6 +21,8 @@ import dev.fairway.admission.engine.bucket.Amounts;
  * @param finishTag virtual finish time
  * @param toldAtMs when the agent was last told an ETA, or null
  * @param toldEtaMs what it was told, or null
+ * @param firstEtaMs what it was told first, or null
+ * @param forecast what its charge is made of
  */
 public record Waiter(
     LeaseRequest request,
@@ -35,7 +38,9 @@ public record Waiter(
     long startTag,
     long finishTag,
     Long toldAtMs,
-    Long toldEtaMs) {
+    Long toldEtaMs,
+    Long firstEtaMs,
+    Forecast forecast) {
 
   /** A copy that was told this ETA at this time. */
   public Waiter told(long atMs, long etaMs) {
@@ -53,6 +58,8 @@ public record Waiter(
         startTag,
         finishTag,
         atMs,
-        etaMs);
+        etaMs,
+        firstEtaMs != null ? firstEtaMs : (Long) etaMs,
+        forecast);
   }
 }

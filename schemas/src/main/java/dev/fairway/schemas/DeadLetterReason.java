@@ -1,6 +1,4 @@
-package dev.fairway.admission.topology;
-
-import dev.fairway.schemas.serde.UndecodableRecordException;
+package dev.fairway.schemas;
 
 /** Why a record is dead-lettered; names stand in header {@code fairway.reason}. */
 public enum DeadLetterReason {
@@ -22,16 +20,12 @@ public enum DeadLetterReason {
   TOO_LARGE,
   /** No value where one is needed. */
   NO_VALUE,
-  /** The record key is not the key of the quota in the value. */
+  /** The record key is not that of the value, or no key that the topic may have. */
   KEY_MISMATCH,
   /** Forwarded too often, and still not in the partition of its key. */
   FOREIGN_KEY,
   /** The engine refuses it: a number or an id out of its grammar, other content under a used id. */
   INVALID,
   /** The engine itself failed on it, twice. */
-  ENGINE_FAILED;
-
-  static DeadLetterReason of(UndecodableRecordException.Reason reason) {
-    return valueOf(reason.name());
-  }
+  ENGINE_FAILED
 }

@@ -1,4 +1,4 @@
-package dev.fairway.cli.embedded;
+package dev.fairway.admission;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -27,10 +27,12 @@ public final class TransactionSettings {
   private TransactionSettings() {}
 
   /**
-   * Says which settings of a broker are slower than recommended; those that it does not have say
-   * nothing.
+   * Says which settings of a broker are slower than recommended, a line each, for people; those
+   * that it does not have say nothing.
+   *
+   * @param broker its id
    */
-  static List<String> warnings(String broker, Config config) {
+  public static List<String> warnings(String broker, Config config) {
     List<String> warnings = new ArrayList<>();
     for (Map.Entry<String, String> setting : new TreeMap<>(RECOMMENDED).entrySet()) {
       ConfigEntry found = config.get(setting.getKey());

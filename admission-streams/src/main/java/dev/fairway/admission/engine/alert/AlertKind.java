@@ -1,0 +1,11 @@
+package dev.fairway.admission.engine.alert;
+
+/** What an alert says. Names are part of the protocol. */
+public enum AlertKind {
+  /** Estimates of a role or an agent were off by more than 20 % for 5 minutes. */
+  ESTIMATE_ERROR,
+  /** The margin lies at its floor for 10 minutes: the limit is not what it seems to be. */
+  MARGIN_AT_FLOOR,
+  /** Somebody outside takes more than a tenth of a limit. */
+  OUTSIDE_USE
+}

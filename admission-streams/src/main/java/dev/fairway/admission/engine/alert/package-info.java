@@ -1,0 +1,2 @@
+/** Conditions that people should know of, raised and cleared as events. */
+package dev.fairway.admission.engine.alert;

@@ -1,0 +1,145 @@
+package dev.fairway.admission.engine;
+
+import static dev.fairway.admission.engine.EngineContext.only;
+import static dev.fairway.admission.engine.EngineContext.tokens;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fairway.admission.engine.Event.LeaseGranted;
+import dev.fairway.admission.engine.Event.LeaseQueued;
+import dev.fairway.admission.engine.Event.LeaseRejected;
+import dev.fairway.admission.engine.Event.ResetLearned;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.QuotaDefinition.Window;
+import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.Signal.Reading;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Providers that count in windows of their own, and shallow buckets. */
+class WindowTest {
+  private static EngineContext with(Window window, MarginModeName mode, double start) {
+    return EngineContext.with(EngineContext.quota(tokens(600), null, mode, start, window));
+  }
+
+  @Test
+  void shouldRefillAFixedWindowAtTheClocksMinutesAndNotBetween() {
+    // given: the context starts at 1000 s, 20 s before the end of a minute of the clock
+    EngineContext context = with(Window.FIXED, MarginModeName.AUTO, 0.8);
+    only(context.ask("r1", "a1", 480), LeaseGranted.class);
+
+    // when
+    LeaseQueued next = only(context.ask("r2", "a2", 300), LeaseQueued.class);
+    LeaseQueued after = only(context.ask("r3", "a3", 400), LeaseQueued.class);
+    List<Event> before = context.sleep(20_149);
+    long levelBefore = context.level(Dimension.TOKENS);
+    List<Event> atReset = context.sleep(1);
+
+    // then: one window holds 480, so the second of them waits for the next reset
+    assertThat(next.etaMs()).isEqualTo(20_150);
+    assertThat(after.etaMs()).isEqualTo(80_150);
+    assertThat(before).noneMatch(LeaseGranted.class::isInstance);
+    assertThat(levelBefore).isZero();
+    assertThat(only(atReset, LeaseGranted.class).requestId()).isEqualTo("r2");
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(180);
+  }
+
+  @Test
+  void shouldKeepTheDebtOfAWindowBeyondItsReset() {
+    // given
+    EngineContext context = with(Window.FIXED, MarginModeName.RATE, 1.0);
+    String lease = only(context.ask("r1", "a1", 500), LeaseGranted.class).leaseId();
+    context.settle(lease, "a1", Outcome.SUCCEEDED, 700L, 0L);
+
+    // when
+    context.sleep(20_150);
+
+    // then
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(500);
+  }
+
+  @Test
+  void shouldLearnWhenAFixedWindowIsReset() {
+    // given
+    EngineContext context = with(Window.FIXED, MarginModeName.RATE, 1.0);
+    String lease = only(context.ask("r1", "a1", 600), LeaseGranted.class).leaseId();
+
+    // when: the provider says that its window ends in 5 s
+    List<Event> settled =
+        context.settle(
+            lease,
+            Outcome.SUCCEEDED,
+            600L,
+            0L,
+            Dimension.TOKENS,
+            new Reading(null, 0L, 5_000L),
+            0,
+            100L);
+    LeaseQueued queued = only(context.ask("r2", "a2", 300), LeaseQueued.class);
+
+    // then
+    assertThat(only(settled, ResetLearned.class).resetAtMs()).isEqualTo(context.nowMs + 5_000);
+    assertThat(queued.etaMs()).isEqualTo(5_150);
+  }
+
+  @Test
+  void shouldNeverGrantMoreThanTheLimitInAnyMinuteOfARollingWindow() {
+    // given: the case of a greedy consumer, 15 requests a minute
+    EngineContext context =
+        EngineContext.with(
+            EngineContext.quota(
+                Amounts.of(Dimension.REQUESTS, 15),
+                null,
+                MarginModeName.AUTO,
+                1.0,
+                Window.ROLLING));
+
+    // when
+    List<Long> grants = new ArrayList<>();
+    for (int i = 0; i < 240; i++) {
+      context.sleep(500);
+      List<Event> events = context.ask("r" + i, "a1", 0);
+      if (events.stream().anyMatch(LeaseGranted.class::isInstance)) {
+        grants.add(context.nowMs);
+      } else {
+        context.settle(null, "a1", Outcome.CANCELLED, null, null, s -> cancel(events));
+      }
+    }
+
+    // then
+    for (int from = 0; from < grants.size(); from++) {
+      long start = grants.get(from);
+      assertThat(grants.stream().filter(at -> at >= start && at < start + 60_000).count())
+          .isLessThanOrEqualTo(15);
+    }
+    assertThat(grants).hasSizeGreaterThan(24);
+  }
+
+  private static Settlement cancel(List<Event> events) {
+    LeaseQueued queued = only(events, LeaseQueued.class);
+    return EngineContext.cancel(queued.requestId(), queued.agentId());
+  }
+
+  @Test
+  void shouldKeepAReserveInAShallowBucketAndStillServeWhatIsLarger() {
+    // given: 120 deep at 8 a second, margin 80 %
+    QuotaDefinition shallow =
+        EngineContext.quota(tokens(600), null, MarginModeName.AUTO, 0.8, Window.ROLLING);
+    EngineContext context = EngineContext.with(shallow);
+
+    // then: a fifth of the limit, of it 80 % usable
+    assertThat(context.show().marginMode()).isEqualTo(MarginModeName.RESERVE);
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(96);
+
+    // when
+    LeaseGranted oversize = only(context.ask("r1", "a1", 130), LeaseGranted.class);
+    LeaseRejected never = only(context.ask("r2", "a1", 601), LeaseRejected.class);
+
+    // then
+    assertThat(oversize.charged()).isEqualTo(tokens(130));
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(-34);
+    assertThat(never.reason()).isEqualTo(RejectReason.NEVER_FITS);
+  }
+}
