@@ -54,7 +54,7 @@ final class TickHandler {
   static long dueMs(QuotaState quota, long nowMs) {
     long due = Math.min(quota.nextExpiryMs(), quota.restoreDueMs());
     due = Math.min(due, Math.min(quota.zFallDueMs(), ModeChange.dueMs(quota)));
-    due = Math.min(due, Alerts.dueMs(quota));
+    due = Math.min(due, Alerts.dueMs(quota, nowMs));
     due = Math.min(due, Math.min(Breaker.timeOutDueMs(quota), Ramps.endDueMs(quota)));
     if (quota.order().size() > 0) {
       due = Math.min(due, quota.removed() ? nowMs : quota.nextWaiterDeadlineMs());

@@ -53,6 +53,7 @@ public final class RowCodec {
     KIND_CODES.put(Row.Kind.ALERT, (byte) 23);
     KIND_CODES.put(Row.Kind.BREAKER, (byte) 9);
     KIND_CODES.put(Row.Kind.SHARE, (byte) 10);
+    KIND_CODES.put(Row.Kind.TRAFFIC, (byte) 11);
   }
 
   private final DatumWriter<StateRow> writer = ProtocolData.writer(StateRow.class);

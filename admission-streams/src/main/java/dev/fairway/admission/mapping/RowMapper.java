@@ -24,6 +24,7 @@ import dev.fairway.schemas.RememberedRow;
 import dev.fairway.schemas.ShareRow;
 import dev.fairway.schemas.StateRow;
 import dev.fairway.schemas.TaskRow;
+import dev.fairway.schemas.TrafficRow;
 import dev.fairway.schemas.WaiterRow;
 
 /** State rows, both ways. Thread-safe. */
@@ -62,6 +63,9 @@ public final class RowMapper {
     }
     if (row instanceof BreakerRow r) {
       return BreakerMapper.row(r);
+    }
+    if (row instanceof TrafficRow r) {
+      return TrafficMapper.row(r);
     }
     if (row instanceof ShareRow r) {
       return new Row.ShareRow(
@@ -113,6 +117,9 @@ public final class RowMapper {
     }
     if (row instanceof Row.BreakerRow r) {
       return BreakerMapper.row(r);
+    }
+    if (row instanceof Row.TrafficRow r) {
+      return TrafficMapper.row(r);
     }
     if (row instanceof Row.ShareRow r) {
       Share share = r.share();

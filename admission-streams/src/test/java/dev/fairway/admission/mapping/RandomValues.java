@@ -11,6 +11,8 @@ import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.TaskUpdate;
 import dev.fairway.admission.engine.alert.AlertKind;
+import dev.fairway.admission.engine.alert.Traffic;
+import dev.fairway.admission.engine.alert.Waves;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.breaker.Ramp;
 import dev.fairway.admission.engine.bucket.Amounts;
@@ -166,6 +168,7 @@ public final class RandomValues {
             () ->
                 new Row.ShareRow(
                     quotaId(), id(), new Share(number(), number(), number(), number())),
+            () -> new Row.TrafficRow(quotaId(), traffic()),
             () -> new Row.LeaseRow(lease()),
             () -> new Row.WaiterRow(waiter()),
             () -> new Row.FlowRow(quotaId(), id(), number()),
@@ -438,6 +441,23 @@ public final class RandomValues {
         random.nextInt(),
         maybe(this::number),
         maybe(this::number));
+  }
+
+  private Traffic traffic() {
+    return new Traffic(
+        number(),
+        number(),
+        number(),
+        random.nextInt(),
+        random.nextInt(),
+        number(),
+        window(),
+        window(),
+        list(() -> new Waves(number(), random.nextInt(), random.nextDouble(), 0.5)));
+  }
+
+  private Traffic.Window window() {
+    return new Traffic.Window(number(), number(), random.nextInt(), random.nextInt(), number());
   }
 
   private BreakerState breaker() {

@@ -145,6 +145,7 @@ enum Mutant {
   DOES_NOT_WRITE_A_LEASE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.LEASE)),
   DOES_NOT_WRITE_A_BALANCE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BALANCE)),
   DOES_NOT_WRITE_A_FLOW(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.FLOW)),
+  DOES_NOT_COUNT_TRAFFIC(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.TRAFFIC)),
   DOES_NOT_WRITE_A_SHARE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.SHARE)),
   DOES_NOT_WRITE_A_BREAKER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BREAKER)),
   DOES_NOT_REMEMBER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.REMEMBERED));

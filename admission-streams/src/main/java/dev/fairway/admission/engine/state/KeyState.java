@@ -1,5 +1,6 @@
 package dev.fairway.admission.engine.state;
 
+import dev.fairway.admission.engine.alert.Traffic;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.state.Row.KeyRow;
@@ -169,6 +170,9 @@ public final class KeyState {
     changes.delete(new RowId(Row.Kind.DEFINITION, quota.id(), ""));
     changes.delete(new RowId(Row.Kind.BALANCE, quota.id(), ""));
     ShareApplier.forgetAll(this, quota);
+    if (!quota.traffic.equals(Traffic.NONE)) {
+      changes.delete(new RowId(Row.Kind.TRAFFIC, quota.id(), ""));
+    }
     if (!quota.breaker.equals(BreakerState.NONE)) {
       changes.delete(new RowId(Row.Kind.BREAKER, quota.id(), ""));
     }

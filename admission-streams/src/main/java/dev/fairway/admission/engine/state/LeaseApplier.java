@@ -40,6 +40,7 @@ final class LeaseApplier {
     String identity = KeyState.identityOf(waiter);
     key.forget(identity);
     useKeptTag(key, waiter);
+    TrafficApplier.enqueuing(key, quota, waiter);
     indexWaiter(key, quota, waiter, identity);
     quota.arrivals = waiter.arrival() + 1;
     String agent = waiter.request().agentId();
@@ -268,6 +269,7 @@ final class LeaseApplier {
     learnDelay(quota, e.sendDelayMs());
     BreakerApplier.settled(key, quota, old, e);
     shiftTag(key, quota, e.agentId(), e.tagShift());
+    TrafficApplier.settled(key, quota, old, e);
     learnCall(key, quota, old, e);
     if (e.outcome() == Outcome.SUCCEEDED) {
       quota.overloads = 0;

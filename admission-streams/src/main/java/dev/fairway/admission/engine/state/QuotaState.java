@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.alert.Traffic;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Bucket;
@@ -73,6 +74,7 @@ public final class QuotaState {
   Long zFallsFromMs;
   Long floorSinceMs;
   BreakerState breaker = BreakerState.NONE;
+  Traffic traffic = Traffic.NONE;
   Amounts reserved = Amounts.NONE;
   int open;
 
@@ -180,6 +182,11 @@ public final class QuotaState {
   /** End of the hold, null for one that waits for an operator; ask {@link #holdReason} first. */
   public Long holdUntilMs() {
     return holdUntilMs;
+  }
+
+  /** What calls came to, in windows, at that time. */
+  public Traffic traffic(long atMs) {
+    return traffic.at(atMs, arrivals, statistics.pool().calls());
   }
 
   /** What 429s and overloads left behind. */

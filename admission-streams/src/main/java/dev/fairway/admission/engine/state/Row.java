@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.alert.AlertKind;
+import dev.fairway.admission.engine.alert.Traffic;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.capacity.Share;
@@ -38,7 +39,8 @@ public sealed interface Row {
     AGENT,
     ALERT,
     BREAKER,
-    SHARE
+    SHARE,
+    TRAFFIC
   }
 
   /** Identity of a row within its key: kind, quota ("" where the key owns it) and name. */
@@ -114,6 +116,14 @@ public sealed interface Row {
     @Override
     public RowId id() {
       return new RowId(Kind.BREAKER, quotaId, "");
+    }
+  }
+
+  /** One per quota that was asked for something: what its calls came to. */
+  record TrafficRow(String quotaId, Traffic traffic) implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.TRAFFIC, quotaId, "");
     }
   }
 

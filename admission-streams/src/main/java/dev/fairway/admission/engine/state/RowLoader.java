@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.state;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.alert.AlertKind;
+import dev.fairway.admission.engine.alert.Traffic;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -21,6 +22,7 @@ import dev.fairway.admission.engine.state.Row.RoleRow;
 import dev.fairway.admission.engine.state.Row.RowId;
 import dev.fairway.admission.engine.state.Row.ShareRow;
 import dev.fairway.admission.engine.state.Row.TaskRow;
+import dev.fairway.admission.engine.state.Row.TrafficRow;
 import dev.fairway.admission.engine.state.Row.WaiterRow;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -46,6 +48,9 @@ public final class RowLoader {
       rows.add(balanceRow(quota));
       if (!quota.breaker.equals(BreakerState.NONE)) {
         rows.add(new BreakerRow(quota.id(), quota.breaker));
+      }
+      if (!quota.traffic.equals(Traffic.NONE)) {
+        rows.add(new TrafficRow(quota.id(), quota.traffic));
       }
       quota.shares.all().forEach((a, share) -> rows.add(new ShareRow(quota.id(), a, share)));
       quota.flows.all().forEach((agent, tag) -> rows.add(new FlowRow(quota.id(), agent, tag)));
@@ -100,6 +105,8 @@ public final class RowLoader {
       loadBalance(quotaOf(state, row), r);
     } else if (row instanceof BreakerRow r) {
       quotaOf(state, row).breaker = r.state();
+    } else if (row instanceof TrafficRow r) {
+      quotaOf(state, row).traffic = r.traffic();
     } else if (row instanceof ShareRow r) {
       quotaOf(state, row).shares.set(r.agentId(), r.share());
     } else if (row instanceof TaskRow r) {
