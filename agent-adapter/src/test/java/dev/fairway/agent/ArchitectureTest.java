@@ -31,11 +31,26 @@ class ArchitectureTest {
           .resideInAnyPackage(
               "java..",
               "dev.fairway.agent",
+              "dev.fairway.agent.provider",
               "dev.fairway.schemas..",
               "org.apache.avro.specific",
               "org.apache.kafka.clients..",
               "org.apache.kafka.common..",
               "org.slf4j");
+
+  /** Parsers can be used, and trusted, without anything around them. */
+  @ArchTest
+  static final ArchRule providerProfilesDependOnTheJdkAndAJsonParserAlone =
+      classes()
+          .that()
+          .resideInAPackage("dev.fairway.agent.provider..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..",
+              "com.fasterxml.jackson.core..",
+              "com.fasterxml.jackson.databind..",
+              "dev.fairway.agent.provider..");
 
   /** Avro's builders and records are the mapping's business; the rest speaks the client's types. */
   @ArchTest

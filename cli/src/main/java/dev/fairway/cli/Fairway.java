@@ -29,6 +29,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       WhyCommand.class,
       DeadLettersCommand.class,
       DryRunCommand.class,
+      ExplainCommand.class,
+      SimulateCommand.class,
       ReplayCommand.class
     },
     footer = {"", "Example:", "  fairway demo", "  fairway up", "  fairway status --help"})

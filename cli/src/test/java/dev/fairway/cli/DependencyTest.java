@@ -1,5 +1,7 @@
 package dev.fairway.cli;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
@@ -7,6 +9,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.fairway.admission.TransactionSettings;
 
 /** The place of the command line: on top of everything, and under nothing. */
 @AnalyzeClasses(packages = "dev.fairway", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -23,8 +26,8 @@ class DependencyTest {
           .resideInAPackage("dev.fairway.cli..");
 
   /**
-   * So tests of other kinds can run a broker without anything else of Fairway; exception: topic
-   * names.
+   * So tests of other kinds can run a broker without anything else of Fairway; exceptions: topic
+   * names, and the settings of the broker that the coordinator checks at its start.
    */
   @ArchTest
   static final ArchRule EMBEDDED_KAFKA_KNOWS_KAFKA_AND_TOPIC_NAMES =
@@ -32,16 +35,17 @@ class DependencyTest {
           .that()
           .resideInAPackage("dev.fairway.cli.embedded")
           .should()
-          .onlyDependOnClassesThat()
-          .resideInAnyPackage(
-              "java..",
-              "kafka..",
-              "scala..",
-              "org.apache.kafka..",
-              "org.slf4j..",
-              "picocli..",
-              "dev.fairway.schemas",
-              "dev.fairway.cli.embedded");
+          .onlyDependOnClassesThat(
+              resideInAnyPackage(
+                      "java..",
+                      "kafka..",
+                      "scala..",
+                      "org.apache.kafka..",
+                      "org.slf4j..",
+                      "picocli..",
+                      "dev.fairway.schemas",
+                      "dev.fairway.cli.embedded")
+                  .or(type(TransactionSettings.class)));
 
   /** What commands do can be used and tested without a command line. */
   @ArchTest

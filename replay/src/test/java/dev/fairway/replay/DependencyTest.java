@@ -33,6 +33,43 @@ class DependencyTest {
               "dev.fairway.admission.engine..",
               "dev.fairway.admission.mapping..");
 
+  /**
+   * A yardstick that uses what it measures measures nothing. Records of the protocol are no engine.
+   */
+  @ArchTest
+  static final ArchRule WORLD_AND_ORACLE_SHARE_NO_CLASS_WITH_THE_ENGINE =
+      classes()
+          .that()
+          .resideInAPackage("dev.fairway.replay.world..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage("java..", "dev.fairway.replay.world..", "dev.fairway.schemas");
+
+  /** The world has gates, and knows none of those who are behind them. */
+  @ArchTest
+  static final ArchRule THE_WORLD_DOES_NOT_KNOW_THE_ORACLE =
+      noClasses()
+          .that()
+          .resideInAPackage("dev.fairway.replay.world")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("dev.fairway.replay.world.clairvoyant..");
+
+  /**
+   * A policy sees records and what an operator knows. Exceptions: the limits, the provider's model
+   * (its depth and window, not its level) and the window's name.
+   */
+  @ArchTest
+  static final ArchRule POLICIES_NEVER_SEE_THE_TRUTH =
+      noClasses()
+          .that()
+          .haveNameMatching(
+              ".*\\.simulate\\.(EngineAdmission|SharedRpm|FifoBucket|FleetQuota)(\\$.*)?")
+          .should()
+          .dependOnClassesThat()
+          .haveNameMatching(
+              "dev\\.fairway\\.replay\\.world\\.(World|Provider|Meter|\\w*Meter|Call|Gate|Observer|OutsideTraffic|Agenda|Work)(\\$.*)?");
+
   /** A check that uses the checked code proves nothing. */
   @ArchTest
   static final ArchRule THE_LEDGER_SHARES_NO_CLASS_WITH_THE_ENGINE =

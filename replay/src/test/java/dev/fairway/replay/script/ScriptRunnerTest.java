@@ -330,13 +330,13 @@ class ScriptRunnerTest {
         new Script()
             .line(SMALL)
             .line("{'at_ms':0,'settle':{'request':'r','quota':'q','outcome':'CANCELLED'}}")
-            .line("{'at_ms':1,'request':{'id':'a/b','quota':'q'}}")
+            .line("{'at_ms':1,'request':{'id':'s','quota':'q','agent':'a/b'}}")
             .line("{'at_ms':2,'nonsense':1}");
 
     // then: the line that comes first is the one that is named
     assertThatThrownBy(script::run)
         .isInstanceOf(ScriptException.class)
-        .hasMessageContaining("line 3: Expected a request_id");
+        .hasMessageContaining("line 3: Expected an agent_id");
   }
 
   @Test
@@ -370,7 +370,7 @@ class ScriptRunnerTest {
     // given
     Script zeroLimit =
         new Script().line("{'at_ms':0,'quota':{'id':'q','limits':{'requests_per_minute':0}}}");
-    Script badId = new Script().line(SMALL).line("{'at_ms':0,'request':{'id':'a/b','quota':'q'}}");
+    Script badId = new Script().line(SMALL).line("{'at_ms':0,'request':{'id':'r','quota':'q','agent':'a/b'}}");
 
     // then
     assertThatThrownBy(zeroLimit::run)
@@ -378,7 +378,7 @@ class ScriptRunnerTest {
         .hasMessageContaining("line 1: limits.requests_per_minute: expected 1 to");
     assertThatThrownBy(badId::run)
         .isInstanceOf(ScriptException.class)
-        .hasMessageContaining("line 2: Expected a request_id");
+        .hasMessageContaining("line 2: Expected an agent_id");
   }
 
   @Test

@@ -1,0 +1,130 @@
+package dev.fairway.agent.provider;
+
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What the text of an error says of a limit, as in {@code on tokens per min (TPM): Limit 50000,
+ * Used 47949, Requested 3006. Please try again in 1.146s.} Each part may be missing.
+ *
+ * @param dimension what was limited, or null
+ * @param window over which time, or null
+ * @param limit the limit, or null
+ * @param used what was used of it, or null
+ * @param requested what the refused call needed, or null
+ * @param retryMs after how long to try again, more than 0, or null
+ */
+record LimitMessage(
+    Dimension dimension, Duration window, Long limit, Long used, Long requested, Long retryMs) {
+
+  private static final String NUMBER = "~?([0-9][0-9,]{0,20})";
+  private static final Pattern LIMIT =
+      Pattern.compile("\\blimit(?: of|:)? " + NUMBER, Pattern.CASE_INSENSITIVE);
+  private static final Pattern USED =
+      Pattern.compile("\\bused:? " + NUMBER, Pattern.CASE_INSENSITIVE);
+  private static final Pattern REQUESTED =
+      Pattern.compile("\\brequested:? " + NUMBER, Pattern.CASE_INSENSITIVE);
+  private static final Pattern RETRY =
+      Pattern.compile(
+          "\\b(?:try|retry)(?: again)? (?:in|after) (?:("
+              + Durations.IN_TEXT
+              + ")\\b|([0-9]{1,12}(?:\\.[0-9]{1,12})?) ?(milliseconds?|seconds?|minutes?)\\b)",
+          Pattern.CASE_INSENSITIVE);
+
+  static LimitMessage of(String message) {
+    String text = message.toLowerCase(Locale.ROOT);
+    return new LimitMessage(
+        dimension(text),
+        window(text),
+        number(LIMIT, message),
+        number(USED, message),
+        number(REQUESTED, message),
+        retryMs(message));
+  }
+
+  /** Whether the call needed more than the whole limit. */
+  boolean neverFits() {
+    return limit != null && requested != null && requested > limit;
+  }
+
+  /** How long until what is missing has refilled, in milliseconds, or null. */
+  Long refillMs() {
+    if (limit == null || limit == 0 || used == null || requested == null || window == null) {
+      return null;
+    }
+    long missing = used + requested - limit;
+    return missing <= 0
+        ? null
+        : Waits.ms(
+            BigDecimal.valueOf(missing)
+                .multiply(BigDecimal.valueOf(window.toMillis()))
+                .divide(BigDecimal.valueOf(limit), 6, RoundingMode.UP));
+  }
+
+  /** The limit with what remained of it, or null if the text names none. */
+  Limit limitReading() {
+    if (limit == null || dimension == null) {
+      return null;
+    }
+    Long remaining = used == null ? null : (Long) Math.max(0, limit - used);
+    return new Limit(dimension, window, limit, remaining, null);
+  }
+
+  private static Dimension dimension(String text) {
+    if (text.contains("input tokens") || text.contains("input token ")) {
+      return Dimension.INPUT_TOKENS;
+    }
+    if (text.contains("output tokens") || text.contains("output token ")) {
+      return Dimension.OUTPUT_TOKENS;
+    }
+    if (text.contains("tokens per ")
+        || text.contains("(tpm)")
+        || text.contains("token rate limit")) {
+      return Dimension.TOKENS;
+    }
+    return text.contains("requests per ")
+            || text.contains("(rpm)")
+            || text.contains("request rate limit")
+            || text.contains("call rate limit")
+        ? Dimension.REQUESTS
+        : null;
+  }
+
+  private static Duration window(String text) {
+    if (text.contains("per day") || text.contains("per-day") || text.contains("daily")) {
+      return Limit.DAY;
+    }
+    if (text.contains("per min") || text.contains("per-min")) {
+      return Limit.MINUTE;
+    }
+    return text.contains("per hour") ? Duration.ofHours(1) : null;
+  }
+
+  private static Long number(Pattern pattern, String text) {
+    Matcher m = pattern.matcher(text);
+    return m.find() ? Numbers.amount(m.group(1).replace(",", "")) : null;
+  }
+
+  private static Long retryMs(String text) {
+    Matcher m = RETRY.matcher(text);
+    if (!m.find()) {
+      return null;
+    }
+    Long ms =
+        m.group(1) != null
+            ? Durations.ms(m.group(1).toLowerCase(Locale.ROOT), 1_000)
+            : Durations.ms(m.group(2), unitMs(m.group(3)));
+    return ms == null || ms == 0 ? null : ms;
+  }
+
+  private static long unitMs(String word) {
+    if (word.toLowerCase(Locale.ROOT).startsWith("milli")) {
+      return 1;
+    }
+    return word.toLowerCase(Locale.ROOT).startsWith("minute") ? 60_000 : 1_000;
+  }
+}

@@ -1,0 +1,45 @@
+package dev.fairway.agent.provider;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.regex.Pattern;
+
+/** Amounts and decimals as providers write them. What is no amount is null: -1, say, is unknown. */
+final class Numbers {
+  /** No limit and no usage is larger; above it a number is absurd, so unknown. */
+  static final long AMOUNT_MAX = 1_000_000_000_000L;
+
+  private static final int LENGTH_MAX = 40;
+  private static final Pattern DECIMAL = Pattern.compile("\\+?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)");
+  private static final BigDecimal LARGEST = BigDecimal.valueOf(AMOUNT_MAX);
+
+  private Numbers() {}
+
+  /** A decimal of 0 or more without an exponent, or null. */
+  static BigDecimal decimal(String text) {
+    if (text == null || text.length() > LENGTH_MAX || !DECIMAL.matcher(text).matches()) {
+      return null;
+    }
+    return new BigDecimal(text);
+  }
+
+  /** An amount from 0 to {@link #AMOUNT_MAX}, rounded down, or null. */
+  static Long amount(String text) {
+    BigDecimal decimal = decimal(text);
+    return decimal == null || decimal.compareTo(LARGEST) > 0
+        ? null
+        : (Long) decimal.setScale(0, RoundingMode.DOWN).longValueExact();
+  }
+
+  /** The same for a JSON value, which may be a number or a text that is one. */
+  static Long amount(JsonNode node) {
+    if (node.isTextual()) {
+      return amount(node.textValue());
+    }
+    if (!node.isNumber() || !(node.doubleValue() >= 0 && node.doubleValue() <= AMOUNT_MAX)) {
+      return null;
+    }
+    return node.longValue();
+  }
+}

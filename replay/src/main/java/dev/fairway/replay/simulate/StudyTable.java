@@ -1,0 +1,108 @@
+package dev.fairway.replay.simulate;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** A study's result as lines for people: means with the standard deviation over the seeds. */
+public final class StudyTable {
+  private StudyTable() {}
+
+  private record Column(String head, Metric metric, int decimals) {}
+
+  private static final List<Column> COLUMNS =
+      List.of(
+          new Column("429s/1000", Metric.REJECTIONS_PER_1000_CALLS, 2),
+          new Column("useful/c", Metric.USEFUL_VS_CLAIRVOYANT, 3),
+          new Column("tokens/useful", Metric.TOKENS_VS_USEFUL, 3),
+          new Column("PRs", Metric.FINISHED_PRS, 1),
+          new Column("PRs/c", Metric.FINISHED_VS_CLAIRVOYANT, 3),
+          new Column("wait s/PR", Metric.CRITICAL_WAIT_S, 0),
+          new Column("wait/c", Metric.CRITICAL_WAIT_VS_CLAIRVOYANT, 2),
+          new Column("leaf/c", Metric.LEAF_P50_VS_CLAIRVOYANT, 3),
+          new Column("task p50 s", Metric.TASK_P50_S, 0),
+          new Column("task p95 s", Metric.TASK_P95_S, 0),
+          new Column("replans", Metric.REPLANS, 1),
+          new Column("from waits", Metric.REPLANS_FROM_WAITS, 1));
+
+  /** The lines. */
+  public static List<String> lines(StudyResult result) {
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        String.format(
+            Locale.ROOT,
+            "fleet of %d agents, rho %s, seeds %s; mean ± standard deviation; c: the clairvoyant",
+            result.options().fleet().agents(),
+            result.options().provider().rho(),
+            result.seeds()));
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(head());
+    result.policies().forEach(policy -> rows.add(row(result, policy)));
+    lines.addAll(aligned(rows));
+    for (StudyResult.Beaten beaten : result.beaten()) {
+      lines.add(
+          String.format(
+              Locale.ROOT,
+              "seed %d: %s beats the clairvoyant, %s %.4f",
+              beaten.seed(),
+              beaten.policy().wireName(),
+              beaten.metric().wireName(),
+              beaten.factor()));
+    }
+    lines.add("parameters: " + parameters(result.options().parameters()));
+    return lines;
+  }
+
+  private static String parameters(Map<String, Object> parameters) {
+    return parameters.entrySet().stream()
+        .map(p -> p.getKey() + "=" + p.getValue())
+        .collect(Collectors.joining(" "));
+  }
+
+  private static List<String> head() {
+    List<String> row = new ArrayList<>(List.of("policy"));
+    COLUMNS.forEach(column -> row.add(column.head()));
+    return row;
+  }
+
+  private static List<String> row(StudyResult result, Policy policy) {
+    List<String> row = new ArrayList<>(List.of(policy.wireName()));
+    for (Column column : COLUMNS) {
+      Spread spread = result.spread(policy, column.metric());
+      String format = "%." + column.decimals() + "f";
+      row.add(
+          Double.isNaN(spread.mean())
+              ? "-"
+              : String.format(Locale.ROOT, format, spread.mean())
+                  + (result.seeds().size() == 1
+                      ? ""
+                      : " ±" + String.format(Locale.ROOT, format, spread.sd())));
+    }
+    return row;
+  }
+
+  private static List<String> aligned(List<List<String>> rows) {
+    int columns = rows.get(0).size();
+    int[] widths = new int[columns];
+    for (List<String> row : rows) {
+      for (int c = 0; c < columns; c++) {
+        widths[c] = Math.max(widths[c], row.get(c).length());
+      }
+    }
+    List<String> lines = new ArrayList<>();
+    for (List<String> row : rows) {
+      StringBuilder line = new StringBuilder(padded(row.get(0), -widths[0]));
+      for (int c = 1; c < columns; c++) {
+        line.append("  ").append(padded(row.get(c), widths[c]));
+      }
+      lines.add(line.toString());
+    }
+    return lines;
+  }
+
+  private static String padded(String text, int width) {
+    return String.format(Locale.ROOT, "%" + width + "s", text);
+  }
+}
