@@ -14,9 +14,12 @@ import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Claims;
 import dev.fairway.admission.engine.lease.Forecast;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
+import dev.fairway.admission.engine.state.Standing;
+import dev.fairway.admission.engine.state.Taken;
 import dev.fairway.admission.mapping.RandomValues;
 import dev.fairway.schemas.DeadLetterReason;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -38,7 +41,7 @@ class AdmissionMetricsTest {
         Map.of(),
         new Event.LeaseQueued("q", "r", "a", 1, 5, null, null),
         new Event.LeaseRejected(
-            "q", "r", "a", RejectReason.QUEUE_FULL, "", null, null, null, null));
+            "q", "r", "a", RejectReason.QUEUE_FULL, "", null, null, null, null, 1, null));
     assertThat(registry.scrape())
         .contains("fairway_decisions_total{quota=\"q\",type=\"queued\"} 1.0")
         .contains("fairway_decisions_total{quota=\"q\",type=\"rejected\"} 1.0")
@@ -54,7 +57,19 @@ class AdmissionMetricsTest {
     handled(
         Map.of(row.id(), row),
         new Event.LeaseGranted(
-            "q", "r", "a", "lease", 1, Amounts.NONE, false, 4_000, 9_000, 0, null));
+            "q",
+            "r",
+            "a",
+            "lease",
+            1,
+            Amounts.NONE,
+            false,
+            4_000,
+            9_000,
+            0,
+            null,
+            new Event.Order(Event.Lane.IN_ORDER, null, null, 0, 0),
+            Taken.NOTHING));
 
     // then
     assertThat(registry.scrape())
@@ -157,7 +172,8 @@ class AdmissionMetricsTest {
         false,
         null,
         null,
-        null);
+        null,
+        Event.Shift.NONE);
   }
 
   private static Lease lease(long appendedAtMs) {
@@ -199,7 +215,9 @@ class AdmissionMetricsTest {
         0,
         new Forecast(1, 0),
         200,
-        false);
+        false,
+        Standing.of(new Claims("default", "worker", "batch"), null, null),
+        Taken.NOTHING);
   }
 
   private static QuotaSnapshot snapshot(String id, int waiting) {

@@ -1,7 +1,10 @@
 package dev.fairway.agent;
 
 import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.TaskState;
+import dev.fairway.schemas.TaskUpdate;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,7 +14,10 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * Asks the coordinator for leases over Kafka. One client serves any number of threads of one agent.
+ * Asks the coordinator for leases over Kafka. One client serves any number of threads of one agent,
+ * or of many: it speaks for members, each an agent with a flow of its own, if its agent id is
+ * registered for them ({@code fairway agent add ID --members}). All their decisions come to the one
+ * reply topic of the client's agent, so that members cost neither topics nor connections.
  *
  * <p>Threads: one that reads replies and one scheduler, both daemons. What depends on the returned
  * futures runs on the configured executor.
@@ -98,6 +104,7 @@ public final class AdmissionClient implements AutoCloseable {
    * Reports a call that was made without a lease while the coordinator was silent. It is charged as
    * it is. Never blocks.
    *
+   * @param member whom the client speaks for, as in {@link LeaseCall#member()}, or null
    * @param quota quota that the call used
    * @param requestId an id of {@link #newRequestId()}; the same id again is charged once
    * @param usage what the call used
@@ -106,14 +113,14 @@ public final class AdmissionClient implements AutoCloseable {
    * @throws IllegalArgumentException if an id is out of its grammar
    */
   public CompletableFuture<Void> settleUnleased(
-      String quota, String requestId, UsageReport usage, ProviderSignal signal) {
+      String member, String quota, String requestId, UsageReport usage, ProviderSignal signal) {
     Checks.quotaId(quota);
     Checks.requestId("a request id", requestId);
     CompletableFuture<Void> reported = new CompletableFuture<>();
     completions.follow(
         outbox.send(
             Records.settlement(
-                config.agentId(),
+                config.agentId(member),
                 quota,
                 requestId,
                 null,
@@ -125,6 +132,48 @@ public final class AdmissionClient implements AutoCloseable {
         "Expected the brokers to take the report of unleased call "
             + requestId
             + ", but they did not. Report it again with the same id.");
+    return reported;
+  }
+
+  /**
+   * Tells how a task goes, which decides what its requests weigh: what waits for a task makes its
+   * requests heavier. Never blocks.
+   *
+   * @param member whom the client speaks for, as in {@link LeaseCall#member()}, or null
+   * @param quota any quota of the key that the task's calls use
+   * @param taskId task
+   * @param role role of the task's agent, or null if unknown
+   * @param state how it goes
+   * @param blockedOn tasks that it waits for; empty unless blocked
+   * @return completes when the broker has it; exceptionally with {@link AdmissionException}
+   * @throws IllegalArgumentException if an id is out of its grammar
+   */
+  public CompletableFuture<Void> updateTask(
+      String member,
+      String quota,
+      String taskId,
+      String role,
+      TaskState state,
+      List<String> blockedOn) {
+    Checks.quotaId(quota);
+    Checks.id("a task id", taskId);
+    if (role != null) {
+      Checks.id("a role", role);
+    }
+    blockedOn.forEach(task -> Checks.id("a task id in blockedOn", task));
+    CompletableFuture<Void> reported = new CompletableFuture<>();
+    completions.follow(
+        outbox.send(
+            TaskUpdate.newBuilder()
+                .setTaskId(taskId)
+                .setQuota(quota)
+                .setRole(role)
+                .setAgentId(config.agentId(member))
+                .setState(state)
+                .setBlockedOn(List.copyOf(blockedOn))
+                .build()),
+        reported,
+        "Expected the brokers to take the update of task " + taskId + ", but they did not.");
     return reported;
   }
 

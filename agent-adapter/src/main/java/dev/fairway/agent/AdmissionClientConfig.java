@@ -11,7 +11,8 @@ import java.util.concurrent.ForkJoinPool;
  *
  * @param bootstrapServers Kafka brokers, {@code host:port} separated by commas
  * @param registryUrl schema registry, such as {@code http://127.0.0.1:8081}
- * @param agentId id of this agent, {@code [A-Za-z0-9._:-]{1,100}}
+ * @param agentId id of this agent, {@code [A-Za-z0-9._:-]{1,100}}; of one that speaks for members,
+ *     without a colon
  * @param topicPrefix prefix of all topics, as {@link Topics} takes it
  * @param replyTopic topic of the agent's decisions, null for the one of its own, {@link
  *     Topics#reply}. It must be the one of the agent's registration: the dispatcher sends where the
@@ -92,6 +93,17 @@ public record AdmissionClientConfig(
   /** Names of the topics. */
   Topics topics() {
     return new Topics(topicPrefix);
+  }
+
+  /** Id of the agent that a member is, or of this client's own for null. */
+  String agentId(String member) {
+    return member == null ? agentId : Checks.id("an agent id", agentId + ":" + member);
+  }
+
+  /** Whether decisions for this agent are this client's business. */
+  boolean speaksFor(String agent) {
+    return agent.startsWith(agentId)
+        && (agent.length() == agentId.length() || agent.charAt(agentId.length()) == ':');
   }
 
   /**

@@ -61,13 +61,14 @@ final class CallBook implements ReplyReader.Handler {
 
   /** Sends a request for a call. */
   CompletableFuture<Lease> acquire(LeaseCall call) {
+    String agentId = context.config().agentId(call.member());
     Duration timeout = call.timeout() == null ? context.config().callTimeout() : call.timeout();
     PendingCall waiting = new PendingCall(call, timeout);
     return entered(
         waiting,
         refusal -> {
           if (refusal == null) {
-            waiting.request(context.config().agentId(), requestIds.next());
+            waiting.request(agentId, requestIds.next());
             begin(waiting);
             send(waiting);
           }
@@ -263,7 +264,7 @@ final class CallBook implements ReplyReader.Handler {
   // ---- decisions
 
   private void handle(Decision decision, long receivedAtMs) {
-    if (!context.config().agentId().equals(decision.getAgentId())) {
+    if (!context.config().speaksFor(decision.getAgentId())) {
       context.counters().foreignReplies.increment();
       return;
     }
@@ -274,7 +275,7 @@ final class CallBook implements ReplyReader.Handler {
       return;
     }
     PendingCall waiting = pending.get(decision.getRequestId());
-    if (waiting == null) {
+    if (waiting == null || !waiting.agentId().equals(decision.getAgentId())) {
       onUnexpected(decision);
       return;
     }
@@ -303,7 +304,11 @@ final class CallBook implements ReplyReader.Handler {
     memory.see(decision);
     if (decision.getGranted() != null) {
       context.counters().returnedGrants.increment();
-      silent.giveBack(decision.getQuota(), decision.getRequestId(), decision.getGranted());
+      silent.giveBack(
+          decision.getAgentId(),
+          decision.getQuota(),
+          decision.getRequestId(),
+          decision.getGranted());
     }
   }
 
@@ -318,7 +323,7 @@ final class CallBook implements ReplyReader.Handler {
             grant.getExpiresAtMs(), grant.getTtlMs(), waiting.sentAtMs, receivedAtMs);
     if (expiresAtMs <= context.timers().nowMs()) {
       context.counters().lateGrants.increment();
-      silent.giveBack(waiting.call.quota(), waiting.requestId(), grant);
+      silent.giveBack(waiting.agentId(), waiting.call.quota(), waiting.requestId(), grant);
       onExpiredGrant(waiting);
       return;
     }
@@ -355,7 +360,7 @@ final class CallBook implements ReplyReader.Handler {
         "Expected to read the grant of request {} before it expired, but did not; the call asks"
             + " again.",
         requestId);
-    waiting.request(context.config().agentId(), requestIds.next());
+    waiting.request(waiting.agentId(), requestIds.next());
     enter(waiting);
     send(waiting);
   }

@@ -3,6 +3,7 @@ package dev.fairway.agent;
 import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Settlement;
+import dev.fairway.schemas.TaskUpdate;
 import dev.fairway.schemas.Topics;
 import java.time.Duration;
 import java.util.List;
@@ -57,6 +58,11 @@ final class KafkaOutbox implements Outbox {
   @Override
   public CompletableFuture<Void> send(Settlement settlement) {
     return send(topics.settlements(), settlement.getQuota(), settlement);
+  }
+
+  @Override
+  public CompletableFuture<Void> send(TaskUpdate update) {
+    return send(topics.tasks(), update.getQuota(), update);
   }
 
   /** Waits until what was handed over before is with the brokers, then closes the producer. */

@@ -83,6 +83,11 @@ public final class Lease implements AutoCloseable {
     return call.requestId();
   }
 
+  /** Agent that asked: the client's own, or the member it spoke for. */
+  public String agentId() {
+    return call.agentId();
+  }
+
   /** Id of the lease. */
   public String leaseId() {
     return leaseId;
@@ -288,7 +293,7 @@ public final class Lease implements AutoCloseable {
     Long ageMs = answeredAtMs == null ? null : nowMs - answeredAtMs;
     Long msSinceSend = sentAtMs == null ? null : nowMs - sentAtMs;
     return Records.settlement(
-        context.config().agentId(),
+        call.agentId(),
         quota(),
         requestId(),
         leaseId,

@@ -9,6 +9,8 @@ import java.util.function.Consumer;
  * AdmissionClient#acquire}, each of which is a request of its own. Null is unknown, never zero.
  *
  * @param quota quota id, {@code key} or {@code key/name}
+ * @param member whom the client speaks for: the request is made by agent {@code <client's agent
+ *     id>:<member>}; null for the client's own agent
  * @param taskId task the call belongs to, or null
  * @param role role of the agent; unknown roles weigh the least
  * @param leaseClass class of the request, such as {@code batch} or {@code interactive}
@@ -25,6 +27,7 @@ import java.util.function.Consumer;
  */
 public record LeaseCall(
     String quota,
+    String member,
     String taskId,
     String role,
     String leaseClass,
@@ -74,6 +77,9 @@ public record LeaseCall(
   /** Checks the ids and ranges. */
   public LeaseCall {
     Checks.quotaId(quota);
+    if (member != null) {
+      Checks.id("a member", member);
+    }
     Checks.id("a role", role);
     Checks.id("a lease class", leaseClass);
     if (taskId != null) {
@@ -115,6 +121,7 @@ public record LeaseCall(
   /** Collects a call. Not thread-safe; may be reused after {@link #build()}. */
   public static final class Builder {
     private final String quota;
+    private String member;
     private String taskId;
     private String role = "worker";
     private String leaseClass = "batch";
@@ -133,6 +140,12 @@ public record LeaseCall(
 
     private Builder(String quota) {
       this.quota = quota;
+    }
+
+    /** Whom the client speaks for. */
+    public Builder member(String member) {
+      this.member = member;
+      return this;
     }
 
     /** Task the call belongs to. */
@@ -232,6 +245,7 @@ public record LeaseCall(
     public LeaseCall build() {
       return new LeaseCall(
           quota,
+          member,
           taskId,
           role,
           leaseClass,

@@ -2,6 +2,7 @@ package dev.fairway.agent;
 
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Settlement;
+import dev.fairway.schemas.TaskUpdate;
 import java.util.concurrent.CompletableFuture;
 
 /** Where records to the coordinator go. Never blocks, never throws: failures are in the future. */
@@ -12,4 +13,11 @@ interface Outbox {
 
   /** Sends a settlement; completes when the broker has it. */
   CompletableFuture<Void> send(Settlement settlement);
+
+  /**
+   * Sends a task update; completes when the broker has it.
+   *
+   * @param update names its quota
+   */
+  CompletableFuture<Void> send(TaskUpdate update);
 }

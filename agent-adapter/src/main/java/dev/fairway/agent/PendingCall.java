@@ -78,6 +78,10 @@ final class PendingCall {
     this.sequence = Long.MIN_VALUE;
   }
 
+  String agentId() {
+    return request.getAgentId();
+  }
+
   String requestId() {
     return request.getRequestId();
   }

@@ -21,21 +21,14 @@ final class SilentSettlements {
 
   /** Takes a call out of its line. */
   void cancel(PendingCall call) {
-    send(Records.cancellation(context.config().agentId(), call.call.quota(), call.requestId()));
+    send(Records.cancellation(call.agentId(), call.call.quota(), call.requestId()));
   }
 
   /** Returns a grant under which nothing was sent. */
-  void giveBack(String quota, String requestId, Grant grant) {
+  void giveBack(String agentId, String quota, String requestId, Grant grant) {
     send(
         Records.settlement(
-            context.config().agentId(),
-            quota,
-            requestId,
-            grant.getLeaseId(),
-            Outcome.NOT_SENT,
-            false,
-            null,
-            null));
+            agentId, quota, requestId, grant.getLeaseId(), Outcome.NOT_SENT, false, null, null));
   }
 
   private void send(Settlement settlement) {

@@ -52,6 +52,34 @@ class ArchitectureTest {
               "com.fasterxml.jackson.databind..",
               "dev.fairway.agent.provider..");
 
+  /** The gateway's libraries are optional in the module: nobody else may come to need them. */
+  @ArchTest
+  static final ArchRule onlyTheGatewayKnowsHttpServersAndTokenizers =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("dev.fairway.agent.gateway..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "org.eclipse.jetty..", "com.knuddels..", "dev.fairway.agent.gateway..");
+
+  /** It asks for leases as any agent does. */
+  @ArchTest
+  static final ArchRule gatewayDependsOnTheClientAndNothingBehindIt =
+      classes()
+          .that()
+          .resideInAPackage("dev.fairway.agent.gateway..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..",
+              "dev.fairway.agent..",
+              "dev.fairway.schemas",
+              "com.fasterxml.jackson..",
+              "com.knuddels.jtokkit..",
+              "org.eclipse.jetty..",
+              "org.slf4j");
+
   /** Avro's builders and records are the mapping's business; the rest speaks the client's types. */
   @ArchTest
   static final ArchRule onlyTheStartKnowsTheSerde =
@@ -72,7 +100,6 @@ class ArchitectureTest {
         "kafka.server.KafkaConfig",
         "org.apache.kafka.server.config.ServerConfigs",
         "org.apache.kafka.controller.QuorumController",
-        "org.eclipse.jetty.server.Server",
         "io.javalin.Javalin",
         "dev.fairway.admission.engine.AdmissionEngine",
         "dev.fairway.dispatcher.Dispatcher",
@@ -97,7 +124,7 @@ class ArchitectureTest {
                 entry
                     .substring(entry.lastIndexOf('/') + 1)
                     .matches(
-                        "(kafka-streams|kafka_2|kafka-server|kafka-metadata|kafka-raft|jetty-"
+                        "(kafka-streams|kafka_2|kafka-server|kafka-metadata|kafka-raft"
                             + "|rocksdb|scala-|netty-|micrometer-).*"));
   }
 }

@@ -114,7 +114,7 @@ final class ClientFixture {
     return Decision.newBuilder()
         .setDecisionId("decision-" + sequence)
         .setRequestId(requestId)
-        .setAgentId(AGENT)
+        .setAgentId(outbox.agentOf(requestId).orElse(AGENT))
         .setQuota(QUOTA)
         .setDecidedAtMs(coordinatorNowMs())
         .setEpoch(1)

@@ -3,6 +3,7 @@ package dev.fairway.agent;
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Settlement;
+import dev.fairway.schemas.TaskUpdate;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -21,6 +22,11 @@ final class ConcurrentOutbox implements Outbox {
   @Override
   public CompletableFuture<Void> send(LeaseRequest request) {
     deliver.accept(answer.apply(request));
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public CompletableFuture<Void> send(TaskUpdate update) {
     return CompletableFuture.completedFuture(null);
   }
 

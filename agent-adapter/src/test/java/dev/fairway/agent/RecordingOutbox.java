@@ -3,16 +3,19 @@ package dev.fairway.agent;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.Settlement;
+import dev.fairway.schemas.TaskUpdate;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** Keeps what was sent; acknowledges at once, or when the test says so. */
 final class RecordingOutbox implements Outbox {
   final List<LeaseRequest> requests = new ArrayList<>();
   final List<Settlement> settlements = new ArrayList<>();
+  final List<TaskUpdate> updates = new ArrayList<>();
   private final Deque<CompletableFuture<Void>> unacknowledged = new ArrayDeque<>();
   private boolean silent;
   private Throwable failure;
@@ -20,6 +23,12 @@ final class RecordingOutbox implements Outbox {
   @Override
   public CompletableFuture<Void> send(LeaseRequest request) {
     requests.add(request);
+    return sent();
+  }
+
+  @Override
+  public CompletableFuture<Void> send(TaskUpdate update) {
+    updates.add(update);
     return sent();
   }
 
@@ -44,6 +53,14 @@ final class RecordingOutbox implements Outbox {
   /** From now on every send fails; null: no more. */
   void fail(Throwable error) {
     failure = error;
+  }
+
+  /** Who made a request; empty if nobody did. */
+  Optional<String> agentOf(String requestId) {
+    return requests.stream()
+        .filter(request -> request.getRequestId().equals(requestId))
+        .map(LeaseRequest::getAgentId)
+        .findFirst();
   }
 
   List<Outcome> outcomes() {

@@ -35,7 +35,8 @@ final class AgentCommand extends GroupCommand {
         "",
         "Example:",
         "  fairway agent add worker-7 worker-8",
-        "  fairway agent add burst-1 --reply-topic pool-replies --reply-partition 3"
+        "  fairway agent add burst-1 --reply-topic pool-replies --reply-partition 3",
+        "  fairway agent add gateway --members"
       })
   static final class Add extends BaseCommand {
 
@@ -57,6 +58,12 @@ final class AgentCommand extends GroupCommand {
         description = "Partition of the shared reply topic.")
     private Integer replyPartition;
 
+    @Option(
+        names = "--members",
+        description =
+            "Also for every agent whose id begins with this one and a colon, as a gateway's do.")
+    private boolean members;
+
     @Override
     public Integer call() {
       check();
@@ -69,6 +76,7 @@ final class AgentCommand extends GroupCommand {
                   .setAgentId(id)
                   .setReplyTopic(replyTopic)
                   .setReplyPartition(replyPartition)
+                  .setMembers(members)
                   .setRegisteredAtMs(System.currentTimeMillis())
                   .build();
           store.put(agent);
@@ -155,10 +163,11 @@ final class AgentCommand extends GroupCommand {
     public Integer call() {
       try (Pipeline pipeline = connection.open()) {
         List<Object> results = new ArrayList<>();
-        Table table = new Table("AGENT", "REPLIES ON", "REGISTERED BY", "AT");
+        Table table = new Table("AGENT", "MEMBERS", "REPLIES ON", "REGISTERED BY", "AT");
         for (AgentRegistration agent : new AgentStore(pipeline).all().values()) {
           table.add(
               agent.getAgentId(),
+              agent.getMembers() ? "yes" : "no",
               replyAddress(agent, pipeline.topics()),
               agent.getRegisteredBy(),
               agent.getRegisteredAtMs() == 0
@@ -189,6 +198,7 @@ final class AgentCommand extends GroupCommand {
     result.put(
         "reply_partition",
         agent.getReplyPartition() == null ? (Object) 0 : agent.getReplyPartition());
+    result.put("members", agent.getMembers());
     result.put("registered_by", agent.getRegisteredBy());
     result.put("registered_at_ms", agent.getRegisteredAtMs());
     return result;

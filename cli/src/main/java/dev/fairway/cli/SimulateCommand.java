@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.fairway.replay.report.SimulateReport;
 import dev.fairway.replay.simulate.Policy;
 import dev.fairway.replay.simulate.Study;
 import dev.fairway.replay.simulate.StudyResult;
@@ -13,6 +14,10 @@ import dev.fairway.replay.simulate.Sweep;
 import dev.fairway.replay.simulate.Verdict;
 import dev.fairway.replay.world.Parameter;
 import dev.fairway.replay.world.WorldOptions;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -56,6 +61,7 @@ final class SimulateCommand extends BaseCommand {
 
   @Option(
       names = "--scenario",
+      paramLabel = "NAME",
       defaultValue = "fleet",
       description = "What runs; fleet is the one there is (default: ${DEFAULT-VALUE}).")
   private String scenario;
@@ -72,7 +78,7 @@ final class SimulateCommand extends BaseCommand {
       defaultValue = "all",
       paramLabel = "NAME,NAME",
       description =
-          "all, or some of backoff-no-jitter, full-jitter-30, full-jitter-120,"
+          "Which to run: all, or some of backoff-no-jitter, full-jitter-30, full-jitter-120,"
               + " full-jitter-retry-after, shared-rpm, fifo-bucket, seed, fairway, clairvoyant"
               + " (default: ${DEFAULT-VALUE}).")
   private String policies;
@@ -87,10 +93,10 @@ final class SimulateCommand extends BaseCommand {
 
   @Option(
       names = "--sweep",
-      paramLabel = "NAME=V,V",
+      paramLabel = "NAME:VALUES",
       description =
-          "Run once for each value of this option of the world, such as patience-s, or of"
-              + " replan-cost; several make every combination. Says where backoff alone would do.")
+          "Run once for each value of this option of the world (NAME=V,V), such as patience-s, or"
+              + " of replan-cost; several make every combination. Says where backoff alone would do.")
   private List<String> sweep = new ArrayList<>();
 
   @Option(
@@ -100,6 +106,20 @@ final class SimulateCommand extends BaseCommand {
           "Fields of the quota that seed and fairway run with, as in a quota's JSON, besides its"
               + " limits.")
   private String knobs;
+
+  @Option(
+      names = "--html",
+      paramLabel = "FILE",
+      description =
+          "Write a page with the table and pictures of the first seed: 429s over the agents' turns,"
+              + " waits per role, the limit used.")
+  private Path html;
+
+  @Option(
+      names = "--png",
+      paramLabel = "FILE",
+      description = "Write the pictures of that page as one PNG.")
+  private Path png;
 
   @Option(
       names = "--jobs",
@@ -117,7 +137,7 @@ final class SimulateCommand extends BaseCommand {
         OptionSpec.Builder option =
             OptionSpec.builder("--" + parameter.optionName())
                 .type(String.class)
-                .paramLabel(flag ? "true|false" : several ? "N[,N]" : "VALUE")
+                .paramLabel(flag ? "BOOLEAN" : several ? "N[,N]" : "VALUE")
                 .description(
                     sentence(parameter.meaning()) + " (default: " + parameter.presetText() + ").");
         if (flag) {
@@ -151,6 +171,12 @@ final class SimulateCommand extends BaseCommand {
       policyList = parsePolicies();
       quotaKnobs = parseKnobs();
       points = points();
+      if ((html != null || png != null) && points.size() != 1) {
+        throw new IllegalArgumentException(
+            "Expected one world for --html and --png, but found "
+                + points.size()
+                + " values of --rho and --sweep");
+      }
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage() + ".", e);
     }
@@ -182,9 +208,34 @@ final class SimulateCommand extends BaseCommand {
       Consumer<String> progress)
       throws InterruptedException {
     try {
-      return new Study(point.options(), seedList, policyList, quotaKnobs).run(jobs, progress);
+      Study study = new Study(point.options(), seedList, policyList, quotaKnobs);
+      StudyResult result = study.run(jobs, progress);
+      if (html != null || png != null) {
+        draw(SimulateReport.of(study, result));
+      }
+      return result;
     } catch (IllegalStateException e) {
       throw new CliException(e.getMessage(), e);
+    }
+  }
+
+  private void draw(SimulateReport report) {
+    if (html != null) {
+      write(html, report.html().getBytes(StandardCharsets.UTF_8));
+    }
+    if (png != null) {
+      write(png, report.png());
+    }
+  }
+
+  private void write(Path file, byte[] bytes) {
+    try {
+      Files.write(file, bytes);
+      note("wrote " + file);
+    } catch (IOException e) {
+      throw new CliException(
+          "Expected to write " + file + ", but: " + e + ". Name a file in a folder that exists.",
+          e);
     }
   }
 

@@ -17,7 +17,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "up",
     description = {
-      "Run everything in one process: Kafka and schema registry (unless given), coordinator, dispatcher.",
+      "Run everything in one process: Kafka and schema registry (unless given), coordinator, dispatcher,"
+          + " and the gateway, if the configuration has one.",
       "Prints 'ready' and the addresses when requests are decided. Ctrl-C stops it cleanly; what it knows"
           + " survives in the data folder."
     },
@@ -151,12 +152,14 @@ final class UpCommand extends BaseCommand {
             + "  registry "
             + at.registry()
             + "  status "
-            + at.coordinator());
+            + at.coordinator()
+            + (at.gateway() == null ? "" : "  gateway " + at.gateway()));
     Map<String, Object> result = new LinkedHashMap<>();
     result.put("ready", true);
     result.put("bootstrap", at.bootstrap());
     result.put("registry", at.registry());
     result.put("coordinator", at.coordinator());
+    result.put("gateway", at.gateway());
     result.put("prefix", at.prefix());
     result.put("data", data.toAbsolutePath().toString());
     result.put("quotas", process.quotaIds());

@@ -7,7 +7,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -54,6 +56,30 @@ class SimulateCommandTest {
             "spread");
     assertThat(json.get("parameters").get("hours").asDouble()).isEqualTo(0.4);
     assertThat(json.get("parameters").get("outside_burst").asDouble()).isEqualTo(0.25);
+  }
+
+  @Test
+  void shouldDrawThePageAndThePicture(@TempDir Path folder) throws IOException {
+    // when
+    Path page = folder.resolve("page.html");
+    Path picture = folder.resolve("page.png");
+    int code =
+        run(
+            "--agents 10 --seeds 4 --hours 0.2 --policies fifo-bucket --html "
+                + page
+                + " --png "
+                + picture);
+
+    // then
+    assertThat(code).isZero();
+    assertThat(page).content().contains("fifo-bucket", "<svg");
+    assertThat(picture).binaryContent().startsWith(0x89, 'P', 'N', 'G');
+  }
+
+  @Test
+  void shouldDrawOneWorldOnly() {
+    assertThat(run("--rho 0.8,1.0 --html x.html")).isEqualTo(2);
+    assertThat(err.toString()).contains("Expected one world for --html and --png, but found 2");
   }
 
   @Test

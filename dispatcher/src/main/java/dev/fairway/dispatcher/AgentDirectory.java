@@ -10,6 +10,9 @@ import java.util.regex.Pattern;
  * from a request: a request that named its own could have another agent's lease ids delivered to
  * its writer.
  *
+ * <p>A registration may speak for members, whose ids begin with its own and a colon: thousands of
+ * short-lived agents of one trust boundary need neither a topic nor a registration each.
+ *
  * <p>In open mode an agent that is not registered is registered here, and one that keeps asking is
  * renewed, so that the table itself says who was seen lately, on every dispatcher and after a
  * restart.
@@ -53,7 +56,10 @@ final class AgentDirectory {
       return Resolution.refused(DropReason.INVALID_AGENT);
     }
     AgentRegistration registration = table.get(agentId);
-    if (registration == null) {
+    AgentRegistration group = groupOf(agentId, registration);
+    if (group != null) {
+      registration = group;
+    } else if (registration == null) {
       if (!open) {
         return Resolution.refused(
             table.isRetired(agentId) ? DropReason.RETIRED : DropReason.UNREGISTERED);
@@ -94,6 +100,21 @@ final class AgentDirectory {
       return null;
     }
     return new Route(topic, partition == null ? 0 : partition, partition == null);
+  }
+
+  /**
+   * The registration whose members' decisions include this agent's; null if there is none, or an
+   * operator said something else about this very agent.
+   */
+  private AgentRegistration groupOf(String agentId, AgentRegistration own) {
+    int colon = agentId.indexOf(':');
+    boolean ownCounts =
+        own == null ? table.isRetired(agentId) : !own.getRegisteredBy().equals(REGISTERED_BY);
+    if (colon < 1 || ownCounts) {
+      return null;
+    }
+    AgentRegistration group = table.get(agentId.substring(0, colon));
+    return group != null && group.getMembers() ? group : null;
   }
 
   private AgentRegistration register(String agentId, long nowMs) {

@@ -227,6 +227,84 @@ class AgentDirectoryTest {
     assertThat(published).isEmpty();
   }
 
+  @Test
+  void shouldSendMembersDecisionsWhereTheirGroupIsRegistered() {
+    // given
+    table.put(withMembers("gw"));
+
+    // when
+    Resolution resolution = closed().resolve("gw:session-1", true, 0);
+
+    // then
+    assertThat(resolution.route()).isEqualTo(new Route("fairway.replies.gw", 0, true));
+  }
+
+  @Test
+  void shouldNotRegisterMembersInOpenMode() {
+    // given
+    table.put(withMembers("gw"));
+
+    // when
+    Resolution resolution = open().resolve("gw:session-1", true, 0);
+
+    // then
+    assertThat(resolution.route()).isEqualTo(new Route("fairway.replies.gw", 0, true));
+    assertThat(published).isEmpty();
+  }
+
+  @Test
+  void shouldTakeAMemberThatRegisteredByAskingIntoItsGroup() {
+    // given
+    open().resolve("gw:session-1", true, 0);
+
+    // when
+    table.put(withMembers("gw"));
+
+    // then
+    assertThat(open().resolve("gw:session-1", true, 0).route().topic())
+        .isEqualTo("fairway.replies.gw");
+  }
+
+  @Test
+  void shouldLeaveAMemberThatAnOperatorRegisteredItsOwnAddress() {
+    // given
+    table.put(withMembers("gw"));
+    table.put(operatorMade("gw:session-1", "team-x.answers", null));
+
+    // when
+    Resolution resolution = closed().resolve("gw:session-1", true, 0);
+
+    // then
+    assertThat(resolution.route().topic()).isEqualTo("team-x.answers");
+  }
+
+  @Test
+  void shouldNotTakeOthersForMembers() {
+    // given: one registration without members, one with
+    table.put(operatorMade("solo", null, null));
+    table.put(withMembers("gw"));
+
+    // when / then
+    assertThat(closed().resolve("solo:session-1", true, 0).refusal())
+        .isEqualTo(DropReason.UNREGISTERED);
+    assertThat(closed().resolve("gw2:session-1", true, 0).refusal())
+        .isEqualTo(DropReason.UNREGISTERED);
+    assertThat(closed().resolve(":gw", true, 0).refusal()).isEqualTo(DropReason.UNREGISTERED);
+  }
+
+  @Test
+  void shouldRefuseAMemberThatWasRetired() {
+    // given
+    table.put(withMembers("gw"));
+    table.retire("gw:session-1", 0);
+
+    // when
+    Resolution resolution = closed().resolve("gw:session-1", true, 0);
+
+    // then
+    assertThat(resolution.refusal()).isEqualTo(DropReason.RETIRED);
+  }
+
   private AgentDirectory open() {
     return directory(true);
   }
@@ -245,6 +323,10 @@ class AgentDirectoryTest {
   }
 
   private static AgentRegistration operatorMade(String agentId, String topic, Integer partition) {
-    return new AgentRegistration(agentId, topic, partition, "operator", 0L);
+    return new AgentRegistration(agentId, topic, partition, "operator", 0L, false);
+  }
+
+  private static AgentRegistration withMembers(String agentId) {
+    return new AgentRegistration(agentId, null, null, "operator", 0L, true);
   }
 }

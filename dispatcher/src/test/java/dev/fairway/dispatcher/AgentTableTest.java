@@ -83,7 +83,7 @@ class AgentTableTest {
   @Test
   void shouldListTheTopicsThatRegistrationsName() {
     // given: such a topic is not deleted because an agent of that name is retired
-    table.put(new AgentRegistration("a1", "fairway.replies.shared", 0, "operator", 0L));
+    table.put(new AgentRegistration("a1", "fairway.replies.shared", 0, "operator", 0L, false));
     table.put(registration("a2", "operator", 0));
 
     // when / then
@@ -91,6 +91,6 @@ class AgentTableTest {
   }
 
   private static AgentRegistration registration(String agentId, String by, long atMs) {
-    return new AgentRegistration(agentId, null, null, by, atMs);
+    return new AgentRegistration(agentId, null, null, by, atMs, false);
   }
 }

@@ -138,7 +138,8 @@ class AgentsReaderTest {
       throw new UndecodableRecordException(Reason.MALFORMED, "no Avro", null);
     }
     String[] parts = text.split(">");
-    return new AgentRegistration(parts[0], parts.length > 1 ? parts[1] : null, null, "test", 0L);
+    return new AgentRegistration(
+        parts[0], parts.length > 1 ? parts[1] : null, null, "test", 0L, false);
   }
 
   private void add(int partition, long offset, String key, String value) {

@@ -95,6 +95,6 @@ class RegistrationPublisherTest {
   }
 
   private static AgentRegistration registration(long atMs) {
-    return new AgentRegistration("a1", null, null, "dispatcher", atMs);
+    return new AgentRegistration("a1", null, null, "dispatcher", atMs, false);
   }
 }

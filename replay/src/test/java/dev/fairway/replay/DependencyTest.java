@@ -16,7 +16,10 @@ import com.tngtech.archunit.lang.ArchRule;
     importOptions = ImportOption.DoNotIncludeTests.class)
 class DependencyTest {
 
-  /** Jackson for scripts, Avro for journal files and kafka-clients for the journal's topic. */
+  /**
+   * Jackson for scripts, Avro for journal files, kafka-clients for the journal's topic, and what
+   * paints a picture.
+   */
   @ArchTest
   static final ArchRule REPLAY_STANDS_ON_ENGINE_MAPPING_AND_SCHEMAS =
       classes()
@@ -25,6 +28,9 @@ class DependencyTest {
           .resideInAnyPackage(
               "java..",
               "com.fasterxml.jackson..",
+              "com.github.weisj.jsvg..",
+              "javax.imageio..",
+              "javax.swing..",
               "org.apache.avro..",
               "org.apache.kafka.clients.consumer..",
               "org.apache.kafka.common..",

@@ -189,8 +189,9 @@ public final class AdmissionEngine {
       }
     } else if (command instanceof Command.Tick) {
       TickHandler.handle(tx);
+    } else if (command instanceof UpdateTask c) {
+      TaskHandler.handle(tx, c.update());
     }
-    // UpdateTask is journalled; what follows from a task graph is not part of this version.
   }
 
   private static void define(Transaction tx, DefineQuota command) {
@@ -266,7 +267,7 @@ public final class AdmissionEngine {
   private void schedule(KeyState state) {
     long due = Long.MAX_VALUE;
     for (QuotaState quota : state.quotas()) {
-      due = Math.min(due, TickHandler.dueMs(quota, state.nowMs()));
+      due = Math.min(due, TickHandler.dueMs(state, quota, state.nowMs()));
     }
     Long old = dueByKey.get(state.key());
     if (old != null && old == due) {
@@ -323,7 +324,7 @@ public final class AdmissionEngine {
       quota
           .order()
           .forEach(
-              waiter -> {
+              (waiter, ahead) -> {
                 waiting.add(waiter);
                 return waiting.size() < limit;
               });

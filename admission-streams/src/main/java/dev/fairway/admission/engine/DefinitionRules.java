@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 
 /** What a quota definition must be like; operators see the same messages before they apply one. */
@@ -13,6 +14,9 @@ public final class DefinitionRules {
   private static final int MAX_QUEUE = 1_000_000;
   private static final int MAX_NAMES = 1000;
   private static final double MAX_ROLE_WEIGHT = 1000;
+  private static final int MAX_ALSO = 8;
+  private static final double MAX_RESERVED = 0.95;
+  private static final int MAX_RESERVES = 16;
 
   private final QuotaDefinition definition;
   private final List<String> violations = new ArrayList<>();
@@ -30,7 +34,7 @@ public final class DefinitionRules {
     rules.checkDurations();
     rules.checkQueue();
     rules.checkNames();
-    rules.violations.addAll(QuotaPolicy.unavailable(definition));
+    rules.checkAlso();
     return List.copyOf(rules.violations);
   }
 
@@ -146,8 +150,9 @@ public final class DefinitionRules {
         .forEach(
             (name, reserve) -> {
               checkName("classes", name);
-              checkShare("classes." + name + ".reserve", reserve, 0, 0.95);
+              checkShare("classes." + name + ".reserve", reserve, 0, MAX_RESERVED);
             });
+    checkReserves();
     definition
         .tenants()
         .forEach(
@@ -167,6 +172,45 @@ public final class DefinitionRules {
               + MAX_NAMES
               + " roles, classes, tenants and models, but found "
               + names);
+    }
+  }
+
+  private void checkAlso() {
+    List<String> also = definition.also();
+    if (also.size() > MAX_ALSO) {
+      violations.add("also: expected at most " + MAX_ALSO + " quotas, but found " + also.size());
+    }
+    if (new HashSet<>(also).size() < also.size()) {
+      violations.add("also: expected each quota once, but found " + also);
+    }
+    for (String other : also) {
+      boolean sameKey =
+          Grammar.isQuotaId(other)
+              && Grammar.isQuotaId(definition.id())
+              && QuotaDefinition.keyOf(other).equals(QuotaDefinition.keyOf(definition.id()));
+      if (!sameKey || other.equals(definition.id())) {
+        violations.add(
+            "also: expected other quotas of the same key, but found " + Grammar.quoted(other));
+      }
+    }
+  }
+
+  private void checkReserves() {
+    double sum = 0;
+    int reserves = 0;
+    for (Double reserve : definition.classes().values()) {
+      if (reserve != null && reserve > 0) {
+        sum += reserve;
+        reserves++;
+      }
+    }
+    if (sum > MAX_RESERVED) {
+      violations.add(
+          "classes: expected reserves of at most " + MAX_RESERVED + " together, but found " + sum);
+    }
+    if (reserves > MAX_RESERVES) {
+      violations.add(
+          "classes: expected at most " + MAX_RESERVES + " with a reserve, but found " + reserves);
     }
   }
 

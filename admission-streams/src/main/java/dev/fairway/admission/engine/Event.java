@@ -5,8 +5,10 @@ import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Taken;
 import dev.fairway.admission.engine.state.Waiter;
 import java.util.List;
+import java.util.Map;
 
 /**
  * What happened. Past tense, immutable, and complete: applying it needs the state and the command's
@@ -44,20 +46,54 @@ public sealed interface Event {
   /** A quota is gone. */
   record QuotaRemoved(String quotaId) implements Event {}
 
-  /** A request is in line; emitted also where it is granted in the same command. */
-  record LeaseEnqueued(Waiter waiter) implements Event {
+  /**
+   * A request is in line; emitted also where it is granted in the same command.
+   *
+   * @param retries identity of the failed call that it retries, where that is remembered, or null
+   */
+  record LeaseEnqueued(Waiter waiter, String retries) implements Event {
     @Override
     public String quotaId() {
       return waiter.request().quotaId();
     }
   }
 
+  /** By which rule a request was granted. */
+  enum Lane {
+    /** It was its turn. */
+    IN_ORDER,
+    /** Its class's reserve paid; who is ahead waits for other tokens. */
+    RESERVE,
+    /** It is small, and may pass a head that waits for tokens. */
+    BACKFILL_SMALL,
+    /** It takes little of what the head waits for. */
+    BACKFILL_OTHER
+  }
+
+  /**
+   * What a grant means for the order.
+   *
+   * @param lane by which rule
+   * @param passedAgentId agent of the head that was passed by backfill, or null
+   * @param passedRequestId request of that head, or null
+   * @param topVirtualTime virtual time of the quota's upper level after the grant
+   * @param tenantTag start tag of the tenant after the grant; 0 in a quota without tenants
+   */
+  record Order(
+      Lane lane,
+      String passedAgentId,
+      String passedRequestId,
+      long topVirtualTime,
+      long tenantTag) {}
+
   /**
    * A lease was granted.
    *
    * @param charged what was taken, per limited dimension
    * @param coldCache whether the cached prefix was charged
-   * @param virtualTime virtual time of the fair queue after the grant
+   * @param virtualTime virtual time among the agents of its tenant after the grant
+   * @param order what it means for the order
+   * @param taken what it took besides {@code charged}
    */
   record LeaseGranted(
       String quotaId,
@@ -70,7 +106,9 @@ public sealed interface Event {
       long grantedAtMs,
       long expiresAtMs,
       long virtualTime,
-      OpaqueBytes correlation)
+      OpaqueBytes correlation,
+      Order order,
+      Taken taken)
       implements Decision {}
 
   /** A request waits. {@code position} from 1; {@code etaP90Ms} is null while it is not learned. */
@@ -102,6 +140,8 @@ public sealed interface Event {
    * @param retryAtMs when to come back, or null for never or unknown
    * @param keptTag start tag kept for a retry, or null
    * @param contentHash hash of the request, or null if it is not remembered
+   * @param attempt which attempt of its call it was
+   * @param budgetTask task whose retry budget it would have been counted in, or null
    */
   record LeaseRejected(
       String quotaId,
@@ -112,7 +152,9 @@ public sealed interface Event {
       Long retryAtMs,
       Long keptTag,
       String contentHash,
-      OpaqueBytes correlation)
+      OpaqueBytes correlation,
+      int attempt,
+      String budgetTask)
       implements Decision {}
 
   /** The same request again: its current decision once more. Changes nothing. */
@@ -124,11 +166,25 @@ public sealed interface Event {
   }
 
   /**
+   * What a settlement moves besides the buckets of the lease's own quota and its agent's tag.
+   *
+   * @param also adjustments by quota id, of the other quotas that the lease took from
+   * @param reserve adjustment of the reserve of its class
+   * @param ceiling adjustment of its tenant's own bucket
+   * @param tenantTag shift of its tenant's tag, in tag units
+   */
+  record Shift(Map<String, Amounts> also, Amounts reserve, Amounts ceiling, long tenantTag) {
+    /** Nothing. */
+    public static final Shift NONE = new Shift(Map.of(), Amounts.NONE, Amounts.NONE, 0);
+  }
+
+  /**
    * An open lease lives on.
    *
    * @param adjusted positive: refunded; negative: charged
    * @param inputKnown whether the input is settled now
    * @param sendDelayMs grant to send, or null where no signal told it
+   * @param shift what it moves elsewhere
    */
   record LeaseRenewed(
       String quotaId,
@@ -138,7 +194,8 @@ public sealed interface Event {
       Amounts adjusted,
       boolean inputKnown,
       long expiresAtMs,
-      Long sendDelayMs)
+      Long sendDelayMs,
+      Shift shift)
       implements Event {}
 
   /**
@@ -151,6 +208,7 @@ public sealed interface Event {
    * @param sendDelayMs grant to send, or null where no signal told it
    * @param usedInput input tokens that counted, or null where nothing is to be learned from it
    * @param usedOutput output tokens produced, or null likewise
+   * @param shift what it moves elsewhere
    */
   record LeaseSettled(
       String quotaId,
@@ -164,7 +222,8 @@ public sealed interface Event {
       boolean late,
       Long sendDelayMs,
       Long usedInput,
-      Long usedOutput)
+      Long usedOutput,
+      Shift shift)
       implements Event {}
 
   /**
@@ -180,8 +239,38 @@ public sealed interface Event {
   record LeaseExpired(String quotaId, String requestId, String agentId, String leaseId)
       implements Event {}
 
-  /** A call made without a lease was charged. */
-  record UnleasedCharged(String quotaId, String requestId, String agentId, Amounts charged)
+  /** A call made without a lease was charged; {@code also} by quota id, in other quotas. */
+  record UnleasedCharged(
+      String quotaId, String requestId, String agentId, Amounts charged, Map<String, Amounts> also)
+      implements Event {}
+
+  /** Why a waiting request weighs something else now. */
+  enum Reweighting {
+    /** Other tasks wait for its task than before. */
+    TASKS,
+    /** What it has cached will soon be gone. */
+    CACHE
+  }
+
+  /** A waiting request weighs something else; its start stays, and its finish follows. */
+  record WaiterReweighted(
+      String quotaId,
+      String requestId,
+      String agentId,
+      Reweighting reason,
+      int weightMilli,
+      long finishTag)
+      implements Event {}
+
+  /**
+   * An orchestrator told where a task stands.
+   *
+   * @param quotaId quota that the update named, or the key
+   * @param role role that works on it, or null
+   * @param blockedOn what is kept of the tasks that it waits for
+   */
+  record TaskUpdated(
+      String quotaId, String taskId, String role, TaskUpdate.State state, List<String> blockedOn)
       implements Event {}
 
   /** A final settlement of a lease that is settled. Ids may be null where unknown. */

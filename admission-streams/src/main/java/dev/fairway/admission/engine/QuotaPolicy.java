@@ -10,7 +10,6 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
 import dev.fairway.admission.engine.lease.ProviderAccounting;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -35,6 +34,7 @@ import java.util.Map;
  *     (SEED) a quota is held, and no more
  * @param callsPerTask most calls of one task, or null
  * @param accounting what of a usage counts
+ * @param order in which order requests are served
  */
 public record QuotaPolicy(
     Amounts limits,
@@ -59,7 +59,8 @@ public record QuotaPolicy(
     int queueMaxPerAgent,
     Integer callsPerTask,
     Map<String, Double> roles,
-    ProviderAccounting accounting) {
+    ProviderAccounting accounting,
+    OrderPolicy order) {
 
   private static final Map<String, Double> DEFAULT_ROLES =
       Map.of("planner", 3.0, "reviewer", 2.0, "worker", 1.0);
@@ -114,7 +115,8 @@ public record QuotaPolicy(
         d.queueMaxPerAgent() != null ? d.queueMaxPerAgent() : DEFAULT_QUEUE_MAX_PER_AGENT,
         b.callsPerTask() != null ? b.callsPerTask() : seed ? (Integer) SEED_CALLS_PER_TASK : null,
         d.roles().isEmpty() ? DEFAULT_ROLES : d.roles(),
-        accounting);
+        accounting,
+        OrderPolicy.of(d));
   }
 
   /**
@@ -169,34 +171,10 @@ public record QuotaPolicy(
     return depth(dimension, limit) < perMinute - depth(dimension, limit);
   }
 
-  /**
-   * Knobs of a definition that this version stores but does not act on. What would make grants
-   * unsafe if it were ignored is refused instead, see {@link #unavailable}.
-   */
+  /** Knobs of a definition that this version stores but does not act on. */
   public static List<String> notEnforced(QuotaDefinition d) {
-    List<String> knobs = new ArrayList<>();
-    if (!d.classes().isEmpty()) {
-      knobs.add("classes");
-    }
-    if (!d.tenants().isEmpty()) {
-      knobs.add("tenants");
-    }
-    if (d.budgets() != null && d.budgets().retriesPerTask() != null) {
-      knobs.add("budgets.retries_per_task");
-    }
-    if (d.budgets() != null && d.budgets().retryShare() != null) {
-      knobs.add("budgets.retry_share");
-    }
-    return List.copyOf(knobs);
-  }
-
-  /** Knobs of a definition that this version refuses, each with what to write instead. */
-  public static List<String> unavailable(QuotaDefinition d) {
-    List<String> knobs = new ArrayList<>();
-    if (!d.also().isEmpty()) {
-      knobs.add("also is not available in this version; leave it out");
-    }
-    return knobs;
+    boolean signed = d.tenants().values().stream().anyMatch(t -> t.signingKeyRef() != null);
+    return signed ? List.of("tenants.signing_key_ref") : List.of();
   }
 
   private static int bp(Double share, int preset) {

@@ -2,16 +2,18 @@ package dev.fairway.admission.engine;
 
 import dev.fairway.admission.engine.Event.EtaRevised;
 import dev.fairway.admission.engine.Event.LeaseExpired;
+import dev.fairway.admission.engine.Event.WaiterReweighted;
 import dev.fairway.admission.engine.alert.Alerts;
 import dev.fairway.admission.engine.breaker.Breaker;
 import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.margin.Aimd;
 import dev.fairway.admission.engine.margin.ModeChange;
-import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
+import dev.fairway.admission.engine.queue.CacheBump;
 import dev.fairway.admission.engine.queue.Departures;
 import dev.fairway.admission.engine.queue.Drain;
 import dev.fairway.admission.engine.queue.Eta;
+import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Transaction;
@@ -51,14 +53,14 @@ final class TickHandler {
   }
 
   /** When the next tick of a quota is due, seen from the time of the last command. */
-  static long dueMs(QuotaState quota, long nowMs) {
+  static long dueMs(KeyState key, QuotaState quota, long nowMs) {
     long due = Math.min(quota.nextExpiryMs(), quota.restoreDueMs());
     due = Math.min(due, Math.min(quota.zFallDueMs(), ModeChange.dueMs(quota)));
     due = Math.min(due, Alerts.dueMs(quota, nowMs));
     due = Math.min(due, Math.min(Breaker.timeOutDueMs(quota), Ramps.endDueMs(quota)));
     if (quota.order().size() > 0) {
       due = Math.min(due, quota.removed() ? nowMs : quota.nextWaiterDeadlineMs());
-      due = Math.min(due, Drain.headDueMs(quota, nowMs));
+      due = Math.min(due, Drain.dueMs(key, quota, nowMs));
       due = Math.min(due, reviewDueMs(quota, nowMs));
     }
     return due;
@@ -89,25 +91,24 @@ final class TickHandler {
   }
 
   private static void reviewEtas(Transaction tx, QuotaState quota) {
-    List<EtaRevised> revised = new ArrayList<>();
-    int[] count = {0};
-    Amounts[] ahead = {Amounts.NONE};
+    List<Event> revised = new ArrayList<>();
     quota
         .order()
         .forEach(
-            waiter -> {
-              Ahead before = new Ahead(count[0], ahead[0]);
-              if (waiter.toldAtMs() != null && tx.nowMs() - waiter.toldAtMs() >= REVIEW_MS) {
-                long etaMs = Eta.waitMs(quota, before, waiter, tx.nowMs());
+            (waiter, ahead) -> {
+              WaiterReweighted bump = CacheBump.of(tx.state(), quota, waiter, tx.nowMs());
+              if (bump != null) {
+                revised.add(bump);
+              } else if (waiter.toldAtMs() != null && tx.nowMs() - waiter.toldAtMs() >= REVIEW_MS) {
+                long etaMs = Eta.waitMs(tx.state(), quota, waiter, ahead, tx.nowMs());
                 if (moved(waiter, etaMs, tx.nowMs())) {
-                  revised.add(revision(quota, waiter, before.count() + 1, etaMs));
+                  revised.add(revision(quota, waiter, ahead.count() + 1, etaMs));
                 }
               }
-              count[0]++;
-              ahead[0] = ahead[0].plus(waiter.estimate());
               return revised.size() < MAX_REVISIONS;
             });
     revised.forEach(tx::emit);
+    Drain.run(tx, quota);
   }
 
   /**

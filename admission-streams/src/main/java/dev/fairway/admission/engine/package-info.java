@@ -27,18 +27,62 @@
  * of input, tokens, output, requests. When a call settles, F_a moves by (actual - charged cost)/w,
  * so that under-estimating does not pay.
  *
+ * <h2>Two levels, and who passes</h2>
+ *
+ * Tenants are flows of the same rule one level up: with weight W, a tenant that waits since start
+ * tag S ends its k-th request at S plus the sum of its first k costs over W, so who of another
+ * tenant is served before a tag is a prefix of that tenant's line, and a position and an ETA stay
+ * sums over trees. Quotas that take from the same other quota are flows too, served in order of
+ * their heads' tags. A head that waits for something of its own, its tenant's ceiling or another
+ * quota, keeps back only who needs the same. Past a head that waits for tokens go requests that a
+ * class's reserve pays for, and, bounded against what the head takes, small ones (backfill, as in
+ * EASY: Lifka, JSSPP 1995, with a bound instead of a reservation). Who passes moves no virtual
+ * time, and goes in the order of tags within its lane, so that waits can still be told.
+ *
  * <h2>The margin</h2>
  *
- * Additive increase, step decrease (after Chiu and Jain, 1989): the limit is known, the margin is
- * the distance kept from it, and a 429 says that the distance was too small. Calls in flight at a
- * cut were granted before it; their 429s belong to the same episode and do not cut again.
+ * The limit is known, the margin is the distance kept from it, and a 429 says that the distance was
+ * too small: additive increase, step decrease (after Chiu and Jain, 1989). Calls in flight at a cut
+ * were granted before it; their 429s belong to the same episode and do not cut again. RATE scales
+ * rate and depth by the margin; RESERVE leaves the rate and keeps a part of the depth, for a bucket
+ * shallower than half a minute of its rate has nothing to scale. Both are guesses of how wrong a
+ * balance can be that nobody confirms.
+ *
+ * <h2>Need</h2>
+ *
+ * ADAPTIVE follows the provider's own level, so only what is uncertain has to be kept free: with s
+ * the standard deviation of actual / charge, the error of a call of estimate e is s e, that of each
+ * call under way that no signal has told of is s_x c_x, and somebody else may take one call, F, in
+ * between. Independent errors add up as squares, so a call is granted at
+ *
+ * <pre>balance &gt;= e + sqrt((z s e)^2 + sum_x (z s_x c_x)^2 + F^2)</pre>
+ *
+ * and charged e: a safety stock of z standard deviations. z is to ADAPTIVE what the margin is to
+ * RATE: an episode of 429s raises it by a quarter, a clean minute lowers it by a hundredth. The sum
+ * is kept in whole numbers as calls come and go; s is learned per role, and a role can raise it
+ * above that of all by half, never lower it.
  *
  * <h2>Resync</h2>
  *
- * A provider's header tells its level when it answered call l. Calls sent clearly later than l are
- * not in that number; calls sent at about the same time may be. So the level that is ours to use
- * lies in [lo, hi] with hi = P - unseen and lo = hi - ambiguous, and the balance is clamped into
- * it. A call that was sent clearly before l is in P already ("absorbed"): its settlement moves the
- * balance no further. That is kept as one send time a bucket, not as a mark on each lease.
+ * A provider's header tells a level P that it had when it answered call l, or at the earliest when
+ * l was sent. Calls sent clearly later than l are not in that number; calls sent at about the same
+ * time may be. So the level that is ours to use lies in [lo, hi] with hi = P_latest - unseen and lo
+ * = P_earliest - unseen - ambiguous, P_earliest and P_latest with the refill since the answer and
+ * since the send, and the balance is clamped into it. A call that was sent clearly before l is in P
+ * already ("absorbed"): its settlement moves the balance no further. That is kept as one send time
+ * a bucket, not as a mark on each lease. What the clamp takes away beyond what we know of is what
+ * others use: its mean is taken off the refill.
+ *
+ * <h2>Modes</h2>
+ *
+ * AUTO is ADAPTIVE for a dimension whose header is younger than a minute, else RESERVE where it is
+ * shallow, else RATE. A level without fresh headers drifts, so the way back has a time of its own:
+ * a change of mode is an event, due like an expiry, and keeps the balance, clipped to its new cap.
+ *
+ * <h2>What is learned</h2>
+ *
+ * Per role and of all together: bias and spread of estimates, mean input, the upper quartile of the
+ * last 200 outputs, how far waits exceed their ETA. These advance with journalled settlements and
+ * grants alone, so they replay to the bit.
  */
 package dev.fairway.admission.engine;

@@ -36,7 +36,9 @@ import dev.fairway.schemas.ResetLearned;
 import dev.fairway.schemas.SafeCapacityTold;
 import dev.fairway.schemas.SafetyFactorChanged;
 import dev.fairway.schemas.SettlementIgnored;
+import dev.fairway.schemas.TaskUpdated;
 import dev.fairway.schemas.UnleasedCharged;
+import dev.fairway.schemas.WaiterReweighted;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,9 +63,15 @@ public final class EventMapper {
         a -> new Event.QuotaRemoved(a.getQuota()));
     pair(
         Event.LeaseEnqueued.class,
-        e -> new LeaseEnqueued(RowMapper.waiter(e.waiter())),
+        e -> new LeaseEnqueued(RowMapper.waiter(e.waiter()), e.retries()),
         LeaseEnqueued.class,
-        a -> new Event.LeaseEnqueued(RowMapper.waiter(a.getWaiter())));
+        a -> new Event.LeaseEnqueued(RowMapper.waiter(a.getWaiter()), a.getRetries()));
+    pair(
+        Event.WaiterReweighted.class,
+        OrderMapper::reweighted,
+        WaiterReweighted.class,
+        OrderMapper::reweighted);
+    pair(Event.TaskUpdated.class, OrderMapper::updated, TaskUpdated.class, OrderMapper::updated);
     pair(Event.LeaseGranted.class, EventMapper::avro, LeaseGranted.class, EventMapper::engine);
     pair(Event.LeaseQueued.class, EventMapper::avro, LeaseQueued.class, EventMapper::engine);
     pair(Event.EtaRevised.class, EventMapper::avro, EtaRevised.class, EventMapper::engine);
@@ -97,11 +105,19 @@ public final class EventMapper {
         Event.UnleasedCharged.class,
         e ->
             new UnleasedCharged(
-                e.quotaId(), e.requestId(), e.agentId(), Values.amounts(e.charged())),
+                e.quotaId(),
+                e.requestId(),
+                e.agentId(),
+                Values.amounts(e.charged()),
+                Values.map(e.also(), Values::amounts)),
         UnleasedCharged.class,
         a ->
             new Event.UnleasedCharged(
-                a.getQuota(), a.getRequestId(), a.getAgentId(), Values.amounts(a.getCharged())));
+                a.getQuota(),
+                a.getRequestId(),
+                a.getAgentId(),
+                Values.amounts(a.getCharged()),
+                Values.map(a.getAlso(), Values::amounts)));
     pair(
         Event.DuplicateIgnored.class,
         e -> new DuplicateIgnored(e.quotaId(), e.requestId(), orEmpty(e.agentId()), e.leaseId()),
@@ -301,7 +317,9 @@ public final class EventMapper {
         e.grantedAtMs(),
         e.expiresAtMs(),
         e.virtualTime(),
-        Values.bytes(e.correlation()));
+        Values.bytes(e.correlation()),
+        OrderMapper.order(e.order()),
+        OrderMapper.taken(e.taken()));
   }
 
   private static Event.LeaseGranted engine(LeaseGranted a) {
@@ -316,7 +334,9 @@ public final class EventMapper {
         a.getGrantedAtMs(),
         a.getExpiresAtMs(),
         a.getVirtualTime(),
-        Values.bytes(a.getCorrelation()));
+        Values.bytes(a.getCorrelation()),
+        OrderMapper.order(a.getOrder(), a.getVirtualTime()),
+        OrderMapper.taken(a.getTaken()));
   }
 
   private static LeaseQueued avro(Event.LeaseQueued e) {
@@ -373,7 +393,9 @@ public final class EventMapper {
         e.retryAtMs(),
         e.keptTag(),
         e.contentHash(),
-        Values.bytes(e.correlation()));
+        Values.bytes(e.correlation()),
+        e.attempt(),
+        e.budgetTask());
   }
 
   private static Event.LeaseRejected engine(LeaseRejected a) {
@@ -386,7 +408,9 @@ public final class EventMapper {
         a.getRetryAtMs(),
         a.getKeptTag(),
         a.getContentHash(),
-        Values.bytes(a.getCorrelation()));
+        Values.bytes(a.getCorrelation()),
+        a.getAttempt(),
+        a.getBudgetTask());
   }
 
   private static LeaseRenewed avro(Event.LeaseRenewed e) {
@@ -398,7 +422,8 @@ public final class EventMapper {
         Values.amounts(e.adjusted()),
         e.inputKnown(),
         e.expiresAtMs(),
-        e.sendDelayMs());
+        e.sendDelayMs(),
+        OrderMapper.shift(e.shift()));
   }
 
   private static Event.LeaseRenewed engine(LeaseRenewed a) {
@@ -410,7 +435,8 @@ public final class EventMapper {
         Values.amounts(a.getAdjusted()),
         a.getInputKnown(),
         a.getExpiresAtMs(),
-        a.getSendDelayMs());
+        a.getSendDelayMs(),
+        OrderMapper.shift(a.getShift()));
   }
 
   private static LeaseSettled avro(Event.LeaseSettled e) {
@@ -426,7 +452,8 @@ public final class EventMapper {
         e.late(),
         e.sendDelayMs(),
         e.usedInput(),
-        e.usedOutput());
+        e.usedOutput(),
+        OrderMapper.shift(e.shift()));
   }
 
   private static Event.LeaseSettled engine(LeaseSettled a) {
@@ -442,7 +469,8 @@ public final class EventMapper {
         a.getLate(),
         a.getSendDelayMs(),
         a.getUsedInput(),
-        a.getUsedOutput());
+        a.getUsedOutput(),
+        OrderMapper.shift(a.getShift()));
   }
 
   private static BucketsResynced avro(Event.BucketsResynced e) {

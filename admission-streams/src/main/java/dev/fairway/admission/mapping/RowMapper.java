@@ -1,6 +1,7 @@
 package dev.fairway.admission.mapping;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.capacity.Share;
@@ -21,11 +22,17 @@ import dev.fairway.schemas.LeaseStatus;
 import dev.fairway.schemas.MarginMode;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RememberedRow;
+import dev.fairway.schemas.ReserveRow;
+import dev.fairway.schemas.RetriesRow;
+import dev.fairway.schemas.StateRow;
+import dev.fairway.schemas.TaskRow;
+import dev.fairway.schemas.TenantRow;
 import dev.fairway.schemas.ShareRow;
 import dev.fairway.schemas.StateRow;
 import dev.fairway.schemas.TaskRow;
 import dev.fairway.schemas.TrafficRow;
 import dev.fairway.schemas.WaiterRow;
+import java.util.List;
 
 /** State rows, both ways. Thread-safe. */
 public final class RowMapper {
@@ -56,10 +63,25 @@ public final class RowMapper {
       return remembered(r);
     }
     if (row instanceof FlowRow r) {
-      return new Row.FlowRow(r.getQuota(), r.getAgentId(), r.getFinishTag());
+      return new Row.FlowRow(r.getQuota(), r.getAgentId(), r.getFinishTag(), r.getTenant());
     }
     if (row instanceof TaskRow r) {
-      return new Row.TaskRow(r.getTaskId(), r.getCalls(), r.getTouchedAtMs());
+      return new Row.TaskRow(
+          r.getTaskId(),
+          r.getCalls(),
+          r.getTouchedAtMs(),
+          r.getRetries(),
+          r.getRole(),
+          OrderMapper.node(r.getNode()));
+    }
+    if (row instanceof TenantRow r) {
+      return OrderMapper.tenant(r);
+    }
+    if (row instanceof ReserveRow r) {
+      return OrderMapper.reserve(r);
+    }
+    if (row instanceof RetriesRow r) {
+      return new Row.RetriesRow(r.getAgentId(), List.copyOf(r.getAtMs()));
     }
     if (row instanceof BreakerRow r) {
       return BreakerMapper.row(r);
@@ -107,13 +129,32 @@ public final class RowMapper {
           Values.symbol(r.reason(), RejectReason.class),
           r.retryAtMs(),
           r.keptTag(),
-          r.forgetAtMs());
+          r.forgetAtMs(),
+          r.attempt(),
+          r.budgetTask(),
+          r.failed(),
+          r.unclaimedBy());
     }
     if (row instanceof Row.FlowRow r) {
-      return new FlowRow(r.quotaId(), r.agentId(), r.finishTag());
+      return new FlowRow(r.quotaId(), r.agentId(), r.finishTag(), r.tenant());
     }
     if (row instanceof Row.TaskRow r) {
-      return new TaskRow(r.taskId(), r.calls(), r.touchedAtMs());
+      return new TaskRow(
+          r.taskId(),
+          r.calls(),
+          r.touchedAtMs(),
+          r.retries(),
+          r.role(),
+          OrderMapper.node(r.node()));
+    }
+    if (row instanceof Row.TenantRow r) {
+      return OrderMapper.tenant(r);
+    }
+    if (row instanceof Row.ReserveRow r) {
+      return OrderMapper.reserve(r);
+    }
+    if (row instanceof Row.RetriesRow r) {
+      return new RetriesRow(r.agentId(), r.atMs());
     }
     if (row instanceof Row.BreakerRow r) {
       return BreakerMapper.row(r);
@@ -142,8 +183,9 @@ public final class RowMapper {
   }
 
   static Waiter waiter(WaiterRow from) {
+    LeaseRequest request = CommandMapper.request(from.getRequest());
     return new Waiter(
-        CommandMapper.request(from.getRequest()),
+        request,
         from.getContentHash(),
         from.getAppendedAtMs(),
         from.getAttempt(),
@@ -158,7 +200,8 @@ public final class RowMapper {
         from.getToldAtMs(),
         from.getToldEtaMs(),
         from.getFirstEtaMs(),
-        new Forecast(from.getForecastInput(), from.getForecastOutput()));
+        new Forecast(from.getForecastInput(), from.getForecastOutput()),
+        OrderMapper.standing(from.getStanding(), request));
   }
 
   static WaiterRow waiter(Waiter from) {
@@ -179,12 +222,14 @@ public final class RowMapper {
         from.toldEtaMs(),
         from.firstEtaMs(),
         from.forecast().inputTokens(),
-        from.forecast().outputTokens());
+        from.forecast().outputTokens(),
+        OrderMapper.standing(from.standing()));
   }
 
   private static Lease lease(LeaseRow from) {
+    LeaseRequest request = CommandMapper.request(from.getRequest());
     return new Lease(
-        CommandMapper.request(from.getRequest()),
+        request,
         from.getContentHash(),
         from.getAppendedAtMs(),
         from.getDeadlineMs(),
@@ -205,7 +250,9 @@ public final class RowMapper {
         from.getSendGuardMs(),
         new Forecast(from.getForecastInput(), from.getForecastOutput()),
         from.getErrorMilli(),
-        from.getSignalled());
+        from.getSignalled(),
+        OrderMapper.standing(from.getStanding(), request),
+        OrderMapper.taken(from.getTaken()));
   }
 
   private static LeaseRow lease(Lease from) {
@@ -232,7 +279,9 @@ public final class RowMapper {
         from.forecast().inputTokens(),
         from.forecast().outputTokens(),
         from.errorMilli(),
-        from.signalled());
+        from.signalled(),
+        OrderMapper.standing(from.standing()),
+        OrderMapper.taken(from.taken()));
   }
 
   private static Row.BalanceRow balance(BalanceRow from) {
@@ -254,7 +303,8 @@ public final class RowMapper {
         from.getLastSignalSentAtMs(),
         from.getZMilli(),
         from.getZFallsFromMs(),
-        from.getFloorSinceMs());
+        from.getFloorSinceMs(),
+        OrderMapper.order(from.getOrder()));
   }
 
   private static BalanceRow balance(Row.BalanceRow from) {
@@ -276,10 +326,11 @@ public final class RowMapper {
         from.lastSignalSentAtMs(),
         from.zMilli(),
         from.zFallsFromMs(),
-        from.floorSinceMs());
+        from.floorSinceMs(),
+        OrderMapper.order(from.order()));
   }
 
-  private static Row.BucketRow bucket(BucketRow from) {
+  static Row.BucketRow bucket(BucketRow from) {
     Dimension dimension = Values.dimension(from.getDimension());
     return new Row.BucketRow(
         dimension,
@@ -295,7 +346,7 @@ public final class RowMapper {
             from.getOutsideMilli(), from.getOutsideSampledAtMs(), from.getOutsidePending()));
   }
 
-  private static BucketRow bucket(Row.BucketRow from) {
+  static BucketRow bucket(Row.BucketRow from) {
     return new BucketRow(
         from.dimension().wireName(),
         from.balance(),
@@ -321,6 +372,10 @@ public final class RowMapper {
         Values.symbol(from.getReason(), dev.fairway.admission.engine.RejectReason.class),
         from.getRetryAtMs(),
         from.getKeptTag(),
-        from.getForgetAtMs());
+        from.getForgetAtMs(),
+        from.getAttempt(),
+        from.getBudgetTask(),
+        from.getFailed(),
+        from.getUnclaimedBy());
   }
 }

@@ -182,6 +182,32 @@ class AdaptiveMarginTest {
   }
 
   @Test
+  void shouldAllowForALevelThatWasReadWhenTheCallWasAdmitted() {
+    // given: 1000 a second, and a first token two seconds after the send
+    EngineContext context = with(MarginModeName.ADAPTIVE, 60_000, 40_000L);
+    String lease = granted(context, "r1", 10_000);
+    context.sleep(2_000);
+
+    // when: 30000 were left, when the call was admitted or when it was answered
+    List<Event> settled =
+        context.settle(
+            lease,
+            Outcome.IN_PROGRESS,
+            10_000L,
+            null,
+            INPUT,
+            new Reading(null, 30_000L, null),
+            0,
+            2_000L);
+
+    // then: the balance has counted the refill since the grant, and that stands
+    Event.Resync move = only(settled, BucketsResynced.class).dimensions().get(0);
+    assertThat(move.low()).isEqualTo(30_000);
+    assertThat(move.high()).isEqualTo(32_000);
+    assertThat(move.after()).isEqualTo(32_000);
+  }
+
+  @Test
   void shouldKeepAReserveOfOutput() {
     // given
     EngineContext context =

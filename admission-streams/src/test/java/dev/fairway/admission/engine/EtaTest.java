@@ -21,11 +21,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 public class EtaTest {
   public static final long START_MS = 1_000_000;
   private static final long DAY_MS = 86_400_000;
+  private static final long LARGEST_REFILL_MS = 3_200;
   private static final String[] ROLES = {"planner", "reviewer", "worker", "unknown"};
 
   @ParameterizedTest
@@ -52,11 +54,49 @@ public class EtaTest {
                 .isBetween(0.9 * granted.get(id) - 5, 1.1 * granted.get(id) + 5));
   }
 
+  @ParameterizedTest
+  @CsvSource({"4,10000,", "5,2500,0.1"})
+  void shouldTellItAsWellWhereTenantsShare(long seed, int requests, Double ceiling) {
+    // given: requests of four tenants, one of them with a ceiling or not
+    Random random = new Random(seed);
+    AdmissionEngine engine =
+        engineWithFullQueue(
+            requests,
+            random,
+            Map.of(
+                "a", OrderContext.tenant(1, null, "agent1*"),
+                "b", OrderContext.tenant(2, ceiling, "agent2*"),
+                "c", OrderContext.tenant(4, null, "agent3*")));
+    Map<String, Long> told = new HashMap<>();
+    engine.waiting(QUOTA, 20_000).stream()
+        .filter(waiter -> waiter.arrival() % 37 == 0)
+        .forEach(
+            waiter -> told.put(waiter.request().requestId(), toldAgain(engine, waiter.request())));
+
+    // when
+    Map<String, Long> granted = drain(engine);
+
+    // then: within a tenth, or the time in which one request refills
+    assertThat(told).hasSizeGreaterThan(60);
+    told.forEach(
+        (id, etaMs) ->
+            assertThat((double) etaMs)
+                .as("ETA of %s, seed %d", id, seed)
+                .isBetween(
+                    0.9 * granted.get(id) - LARGEST_REFILL_MS,
+                    1.1 * granted.get(id) + LARGEST_REFILL_MS));
+  }
+
   /**
    * An engine whose input bucket is empty, with that many requests of mixed size and weight in
    * line.
    */
   public static AdmissionEngine engineWithFullQueue(int requests, Random random) {
+    return engineWithFullQueue(requests, random, Map.of());
+  }
+
+  private static AdmissionEngine engineWithFullQueue(
+      int requests, Random random, Map<String, QuotaDefinition.Tenant> tenants) {
     Amounts limits =
         Amounts.of(Dimension.INPUT_TOKENS, 450_000)
             .with(Dimension.OUTPUT_TOKENS, 90_000)
@@ -82,7 +122,7 @@ public class EtaTest {
             20_000,
             null,
             Map.of(),
-            Map.of(),
+            tenants,
             Map.of(),
             State.ACTIVE,
             0);

@@ -24,6 +24,8 @@ import dev.fairway.admission.engine.lease.Forecast;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
+import dev.fairway.admission.engine.state.Standing;
+import dev.fairway.admission.engine.state.Taken;
 import dev.fairway.admission.engine.state.Waiter;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -79,7 +81,7 @@ public final class RandomValues {
     return this.<Supplier<Event>>oneOf(
             () -> new Event.QuotaDefined(definition(), maybe(() -> hex(32)), ids()),
             () -> new Event.QuotaRemoved(quotaId()),
-            () -> new Event.LeaseEnqueued(waiter()),
+            () -> new Event.LeaseEnqueued(waiter(), maybe(() -> hex(32))),
             this::granted,
             this::queued,
             () ->
@@ -102,7 +104,8 @@ public final class RandomValues {
                     amounts(),
                     random.nextBoolean(),
                     number(),
-                    maybe(this::number)),
+                    maybe(this::number),
+                    shift()),
             () ->
                 new Event.LeaseSettled(
                     quotaId(),
@@ -116,11 +119,23 @@ public final class RandomValues {
                     random.nextBoolean(),
                     maybe(this::number),
                     maybe(this::number),
-                    maybe(this::number)),
+                    maybe(this::number),
+                    shift()),
             () -> new Event.LeaseCancelled(quotaId(), id(), id(), random.nextBoolean()),
             () -> new Event.RequestIgnored(quotaId(), id(), id()),
             () -> new Event.LeaseExpired(quotaId(), id(), id(), hex(32)),
-            () -> new Event.UnleasedCharged(quotaId(), id(), id(), amounts()),
+            () -> new Event.UnleasedCharged(quotaId(), id(), id(), amounts(), map(this::amounts)),
+            () ->
+                new Event.WaiterReweighted(
+                    quotaId(),
+                    id(),
+                    id(),
+                    oneOf(Event.Reweighting.values()),
+                    random.nextInt(),
+                    number()),
+            () ->
+                new Event.TaskUpdated(
+                    quotaId(), id(), maybe(this::id), oneOf(TaskUpdate.State.values()), ids()),
             () ->
                 new Event.DuplicateIgnored(
                     quotaId(), maybe(this::id), maybe(this::id), maybe(() -> hex(32))),
@@ -171,9 +186,21 @@ public final class RandomValues {
             () -> new Row.TrafficRow(quotaId(), traffic()),
             () -> new Row.LeaseRow(lease()),
             () -> new Row.WaiterRow(waiter()),
-            () -> new Row.FlowRow(quotaId(), id(), number()),
-            () -> new Row.TaskRow(id(), random.nextInt(), number()),
-            () -> new Row.RoleRow(quotaId(), id(), stats(), number(), list(this::number)),
+            () -> new Row.FlowRow(quotaId(), id(), number(), id()),
+            () ->
+                new Row.TaskRow(
+                    id(),
+                    random.nextInt(),
+                    number(),
+                    random.nextInt(),
+                    maybe(this::id),
+                    maybe(() -> new Row.TaskNode(oneOf(TaskUpdate.State.values()), ids()))),
+            () ->
+                new Row.TenantRow(
+                    quotaId(), id(), number(), number(), number(), list(this::bucket)),
+            () -> new Row.ReserveRow(quotaId(), id(), number(), list(this::bucket)),
+            () -> new Row.RetriesRow(id(), list(this::number)),
+            () -> new Row.LearnedRow(quotaId(), id(), stats(), number(), list(this::number)),
             () -> new Row.OutputsRow(quotaId(), id(), random.nextInt(), list(this::number)),
             () -> new Row.AgentRow(quotaId(), id(), trend(), number()),
             () -> new Row.AlertRow(quotaId(), oneOf(AlertKind.values()), text(), number()),
@@ -187,7 +214,11 @@ public final class RandomValues {
                     maybe(() -> oneOf(RejectReason.values())),
                     maybe(this::number),
                     maybe(this::number),
-                    number()))
+                    number(),
+                    random.nextInt(),
+                    maybe(this::id),
+                    random.nextBoolean(),
+                    maybe(this::id)))
         .get();
   }
 
@@ -318,7 +349,54 @@ public final class RandomValues {
         number(),
         number(),
         number(),
-        maybe(this::bytes));
+        maybe(this::bytes),
+        new Event.Order(
+            oneOf(Event.Lane.values()), maybe(this::id), maybe(this::id), number(), number()),
+        taken());
+  }
+
+  private Taken taken() {
+    return random.nextBoolean()
+        ? Taken.NOTHING
+        : new Taken(
+            map(this::amounts),
+            amounts(),
+            amounts(),
+            random.nextBoolean(),
+            maybe(() -> hex(32)),
+            random.nextBoolean());
+  }
+
+  private Event.Shift shift() {
+    return random.nextBoolean()
+        ? Event.Shift.NONE
+        : new Event.Shift(map(this::amounts), amounts(), amounts(), number());
+  }
+
+  private Standing standing() {
+    return new Standing(
+        id(),
+        id(),
+        id(),
+        maybe(this::id),
+        random.nextBoolean(),
+        amounts(),
+        amounts(),
+        maybe(this::amounts));
+  }
+
+  private Row.BucketRow bucket() {
+    return new Row.BucketRow(
+        oneOf(Dimension.values()),
+        number(),
+        number(),
+        maybe(this::number),
+        maybe(this::number),
+        number(),
+        maybe(() -> oneOf(QuotaDefinition.MarginModeName.values())),
+        maybe(this::number),
+        maybe(this::number),
+        new OutsideRate(number(), maybe(this::number), number()));
   }
 
   private Event.LeaseQueued queued() {
@@ -336,7 +414,9 @@ public final class RandomValues {
         maybe(this::number),
         maybe(this::number),
         maybe(() -> hex(32)),
-        maybe(this::bytes));
+        maybe(this::bytes),
+        random.nextInt(),
+        maybe(this::id));
   }
 
   private Event.Resync resync() {
@@ -348,8 +428,6 @@ public final class RandomValues {
     return new RoleStats(
         number(),
         random.nextDouble(),
-        random.nextDouble(),
-        number(),
         random.nextDouble(),
         number(),
         random.nextDouble(),
@@ -380,7 +458,8 @@ public final class RandomValues {
         maybe(this::number),
         maybe(this::number),
         maybe(this::number),
-        new Forecast(number(), number()));
+        new Forecast(number(), number()),
+        standing());
   }
 
   private Lease lease() {
@@ -406,26 +485,16 @@ public final class RandomValues {
         number(),
         new Forecast(number(), number()),
         random.nextInt(),
-        random.nextBoolean());
+        random.nextBoolean(),
+        standing(),
+        taken());
   }
 
   private Row.BalanceRow balance() {
     return new Row.BalanceRow(
         quotaId(),
         random.nextBoolean(),
-        list(
-            () ->
-                new Row.BucketRow(
-                    oneOf(Dimension.values()),
-                    number(),
-                    number(),
-                    maybe(this::number),
-                    maybe(this::number),
-                    number(),
-                    maybe(() -> oneOf(QuotaDefinition.MarginModeName.values())),
-                    maybe(this::number),
-                    maybe(this::number),
-                    new OutsideRate(number(), maybe(this::number), number()))),
+        list(this::bucket),
         number(),
         random.nextInt(),
         maybe(this::number),
@@ -440,7 +509,14 @@ public final class RandomValues {
         maybe(this::number),
         random.nextInt(),
         maybe(this::number),
-        maybe(this::number));
+        maybe(this::number),
+        new Row.OrderRow(
+            number(),
+            number(),
+            random.nextInt(),
+            random.nextInt(),
+            random.nextInt(),
+            random.nextInt()));
   }
 
   private Traffic traffic() {

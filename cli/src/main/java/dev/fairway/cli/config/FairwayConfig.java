@@ -11,12 +11,14 @@ import java.util.Set;
  * @param quotas in the order of the file, ids unique
  * @param stateGiven ids of the quotas whose state the file names
  * @param admission settings of the coordinator by name, as text; empty if the section is absent
+ * @param gateway the gateway, or null if the section is absent
  * @param kafka settings of every Kafka client by name, as text; empty if the section is absent
  */
 public record FairwayConfig(
     List<Quota> quotas,
     Set<String> stateGiven,
     Map<String, String> admission,
+    GatewaySection gateway,
     Map<String, String> kafka) {
 
   /** Copies what it is given. */

@@ -36,7 +36,7 @@ public final class QuotaYaml {
   /** Longest file that is read, in bytes. */
   public static final int FILE_BYTES_MAX = 1024 * 1024;
 
-  private static final Set<String> SECTIONS = Set.of("quotas", "admission", "kafka");
+  private static final Set<String> SECTIONS = Set.of("quotas", "admission", "gateway", "kafka");
   private static final ObjectMapper YAML =
       new ObjectMapper(
           YAMLFactory.builder()
@@ -88,14 +88,17 @@ public final class QuotaYaml {
         .forEachRemaining(
             name -> {
               if (!SECTIONS.contains(name)) {
-                errors.add(name, "unknown section; expected one of [admission, kafka, quotas]");
+                errors.add(
+                    name, "unknown section; expected one of [admission, gateway, kafka, quotas]");
               }
             });
+    List<Quota> quotas = quotas(root.path("quotas"), errors);
     FairwayConfig config =
         new FairwayConfig(
-            quotas(root.path("quotas"), errors),
+            quotas,
             stateGiven(root.path("quotas")),
             settings("admission", root.path("admission"), errors),
+            gateway(root.path("gateway"), quotas, errors),
             settings("kafka", root.path("kafka"), errors));
     if (!errors.isEmpty()) {
       throw errors.toException();
@@ -162,6 +165,18 @@ public final class QuotaYaml {
       }
     }
     return quotas;
+  }
+
+  private static GatewaySection gateway(JsonNode node, List<Quota> quotas, Errors errors) {
+    if (node.isMissingNode() || node.isNull()) {
+      return null;
+    }
+    try {
+      return GatewayYaml.parse(node, quotas);
+    } catch (InvalidJsonException e) {
+      e.errors().forEach(error -> errors.addRelative("gateway", error));
+      return null;
+    }
   }
 
   private static Set<String> stateGiven(JsonNode list) {

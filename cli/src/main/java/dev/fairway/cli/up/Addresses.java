@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param bootstrap address for {@code bootstrap.servers}
  * @param registry base URL of the schema registry
  * @param coordinator base URL of the coordinator's status port
+ * @param gateway base URL of the gateway, or null if it runs none
  * @param prefix prefix of the topics
  * @param pid process id of {@code up}
  */
@@ -23,6 +24,7 @@ public record Addresses(
     @JsonProperty("bootstrap") String bootstrap,
     @JsonProperty("registry") String registry,
     @JsonProperty("coordinator") String coordinator,
+    @JsonProperty("gateway") String gateway,
     @JsonProperty("prefix") String prefix,
     @JsonProperty("pid") long pid) {
 

@@ -3,6 +3,7 @@ package dev.fairway.cli.up;
 import dev.fairway.admission.AdmissionConfig;
 import dev.fairway.admission.AdmissionService;
 import dev.fairway.cli.CliException;
+import dev.fairway.cli.config.GatewaySection;
 import dev.fairway.cli.embedded.EmbeddedKafka;
 import dev.fairway.cli.embedded.RememberedPorts;
 import dev.fairway.cli.embedded.TopicLayout;
@@ -24,8 +25,8 @@ import org.apache.kafka.clients.admin.Admin;
 
 /**
  * All of Fairway in this process: Kafka and schema registry unless they are given, topics, quotas,
- * coordinator, dispatcher. {@link #close()} stops it cleanly, from any thread, also while it is
- * still starting.
+ * coordinator, dispatcher, and the gateway if there is to be one. {@link #close()} stops it
+ * cleanly, from any thread, also while it is still starting.
  */
 public final class UpProcess implements AutoCloseable {
 
@@ -68,6 +69,10 @@ public final class UpProcess implements AutoCloseable {
     try (Pipeline pipeline =
         new Pipeline(bootstrap, registry, settings.topics(), clientSettings())) {
       quotaIds = new QuotaSetup(pipeline, progress).apply(settings.config());
+      if (gatewaySection() != null) {
+        // Before the dispatcher reads who is registered: no decision for it may go elsewhere.
+        GatewayProcess.register(gatewaySection().id(), pipeline);
+      }
     }
     AdmissionConfig deciding = coordinatorConfig(data, bootstrap, registry, httpPort);
     DispatcherConfig delivering = dispatcherConfig(bootstrap, registry);
@@ -77,11 +82,13 @@ public final class UpProcess implements AutoCloseable {
     coordinator = parts.add("coordinator", AdmissionService.start(deciding));
     dispatcher = parts.add("dispatcher", DispatcherService.start(delivering));
     awaitHealthy();
+    String gateway = gatewaySection() == null ? null : startGateway(bootstrap, registry, ports);
     addresses =
         new Addresses(
             bootstrap,
             registry,
             "http://127.0.0.1:" + httpPort,
+            gateway,
             settings.topics().prefix(),
             ProcessHandle.current().pid());
     data.publish(addresses);
@@ -208,6 +215,25 @@ public final class UpProcess implements AutoCloseable {
     values.put(DispatcherConfig.SCHEMA_REGISTRY_URL, registry);
     values.put(DispatcherConfig.TOPIC_PREFIX, settings.topics().prefix());
     return DispatcherConfig.of(values);
+  }
+
+  private String startGateway(String bootstrap, String registry, RememberedPorts ports) {
+    GatewaySection section = gatewaySection();
+    int port = section.config().port();
+    if (port == 0) {
+      port = ports.choose("gateway", 0);
+      ports.save();
+    }
+    return parts
+        .add(
+            "gateway",
+            GatewayProcess.start(
+                section, port, bootstrap, registry, settings.topics(), clientSettings()))
+        .url();
+  }
+
+  private GatewaySection gatewaySection() {
+    return settings.config() == null ? null : settings.config().gateway();
   }
 
   private Map<String, String> clientSettings() {

@@ -45,6 +45,7 @@ class DataFolderTest {
             "127.0.0.1:1",
             "http://127.0.0.1:2",
             "http://127.0.0.1:3",
+            "http://127.0.0.1:4",
             "fairway.",
             ProcessHandle.current().pid());
     try (DataFolder data = DataFolder.open(parent)) {
@@ -59,7 +60,8 @@ class DataFolderTest {
   void shouldNotBelieveTheAddressesOfAProcessThatIsGone() throws Exception {
     Process gone = new ProcessBuilder("true").start();
     gone.waitFor();
-    new Addresses("127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3", "fairway.", gone.pid())
+    new Addresses(
+            "127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3", null, "fairway.", gone.pid())
         .write(parent);
 
     assertThat(Addresses.read(parent)).isEmpty();

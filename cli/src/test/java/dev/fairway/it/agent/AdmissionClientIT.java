@@ -216,7 +216,7 @@ class AdmissionClientIT extends AgentIntegration {
         AdmissionClient client = client("alone").start()) {
       // when
       String requestId = client.newRequestId();
-      assertThat(client.settleUnleased(QUOTA, requestId, UsageReport.of(5, 6), null))
+      assertThat(client.settleUnleased(null, QUOTA, requestId, UsageReport.of(5, 6), null))
           .succeedsWithin(PATIENCE);
 
       // then

@@ -114,6 +114,20 @@ public final class EventLines implements Closeable, Flushable {
           json.writeNumberField("expires_at_ms", e.expiresAtMs());
         });
     define(
+        Event.WaiterReweighted.class,
+        e -> {
+          string("request", e.requestId());
+          string("reason", e.reason().name());
+          json.writeNumberField("weight", e.weightMilli() / 1000.0);
+        });
+    define(
+        Event.TaskUpdated.class,
+        e -> {
+          string("task", e.taskId());
+          string("task_state", e.state().name());
+          strings("blocked_on", e.blockedOn());
+        });
+    define(
         Event.LeaseQueued.class, e -> queued(e.requestId(), e.position(), e.etaMs(), e.etaP90Ms()));
     define(
         Event.EtaRevised.class, e -> queued(e.requestId(), e.position(), e.etaMs(), e.etaP90Ms()));

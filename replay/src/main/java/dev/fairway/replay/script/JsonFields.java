@@ -17,7 +17,7 @@ import java.util.function.Function;
  * reports those that nobody asked for. Errors are collected, so that whoever wrote the file sees
  * all of them at once. JSON null is the same as an absent field.
  */
-final class JsonFields {
+public final class JsonFields {
   /** More errors than this say nothing new about a file. */
   static final int ERRORS_MAX = 20;
 
@@ -33,18 +33,19 @@ final class JsonFields {
   }
 
   /** Reads the root of a tree. */
-  static JsonFields root(JsonNode node) {
+  public static JsonFields root(JsonNode node) {
     JsonFields fields = new JsonFields(node, "", new ArrayList<>());
     fields.requireObject();
     return fields;
   }
 
   /** Whether the field stands there with a value. */
-  boolean has(String name) {
+  public boolean has(String name) {
     return node.hasNonNull(name);
   }
 
-  String requiredString(String name) {
+  /** A text; an empty one, and an error, if it is absent. */
+  public String requiredString(String name) {
     String value = string(name, null);
     if (value == null && !has(name)) {
       error(name, "expected a text, but the field is missing");
@@ -52,7 +53,8 @@ final class JsonFields {
     return value == null ? "" : value;
   }
 
-  String string(String name, String absent) {
+  /** A text, or what stands for an absent one. */
+  public String string(String name, String absent) {
     JsonNode value = take(name);
     if (value == null) {
       return absent;
@@ -63,7 +65,8 @@ final class JsonFields {
     return value.textValue();
   }
 
-  Long longOrNull(String name) {
+  /** A whole number, or null if it is absent. */
+  public Long longOrNull(String name) {
     JsonNode value = take(name);
     if (value == null) {
       return null;
@@ -74,7 +77,8 @@ final class JsonFields {
     return value.longValue();
   }
 
-  Integer integerOrNull(String name) {
+  /** A whole number of 32 bits, or null if it is absent. */
+  public Integer integerOrNull(String name) {
     Long value = longOrNull(name);
     if (value == null) {
       return null;
@@ -97,7 +101,8 @@ final class JsonFields {
     return value.doubleValue();
   }
 
-  boolean bool(String name, boolean absent) {
+  /** True or false, or what stands for an absent field. */
+  public boolean bool(String name, boolean absent) {
     JsonNode value = take(name);
     if (value == null) {
       return absent;
@@ -108,7 +113,8 @@ final class JsonFields {
     return value.booleanValue();
   }
 
-  <E extends Enum<E>> E enumeration(String name, Class<E> type, E absent) {
+  /** The constant of that name, or what stands for an absent field. */
+  public <E extends Enum<E>> E enumeration(String name, Class<E> type, E absent) {
     JsonNode value = take(name);
     if (value == null) {
       return absent;
@@ -124,7 +130,7 @@ final class JsonFields {
   /**
    * A duration, either as whole milliseconds in {@code name_ms} or as {@code 3m} in {@code name}.
    */
-  Long durationMs(String name) {
+  public Long durationMs(String name) {
     Long milliseconds = longOrNull(name + "_ms");
     JsonNode value = take(name);
     if (value == null) {
@@ -142,7 +148,8 @@ final class JsonFields {
     return parsed;
   }
 
-  List<String> strings(String name) {
+  /** Texts; an empty list if the field is absent. */
+  public List<String> strings(String name) {
     JsonNode value = take(name);
     if (value == null) {
       return List.of();
@@ -160,14 +167,48 @@ final class JsonFields {
   }
 
   /** The object in a field, read by {@code reader}; null if the field is absent. */
-  <T> T object(String name, Function<JsonFields, T> reader) {
+  public <T> T object(String name, Function<JsonFields, T> reader) {
     JsonNode value = take(name);
     return value == null ? null : child(name, value, reader);
   }
 
   /** An object of objects, read by {@code reader}; an empty map if the field is absent. */
-  <T> Map<String, T> objects(String name, Function<JsonFields, T> reader) {
+  public <T> Map<String, T> objects(String name, Function<JsonFields, T> reader) {
     return entries(name, (key, value) -> child(name + "." + key, value, reader));
+  }
+
+  /** A list of objects, each read by {@code reader}; an empty list if the field is absent. */
+  public <T> List<T> objectList(String name, Function<JsonFields, T> reader) {
+    JsonNode value = take(name);
+    if (value == null) {
+      return List.of();
+    }
+    if (!value.isArray()) {
+      return expected(name, "a list", value, List.of());
+    }
+    List<T> result = new ArrayList<>();
+    for (int i = 0; i < value.size(); i++) {
+      T read = child(name + "[" + i + "]", value.get(i), reader);
+      if (read != null) {
+        result.add(read);
+      }
+    }
+    return result;
+  }
+
+  /** An object of constants; an empty map if the field is absent. */
+  public <E extends Enum<E>> Map<String, E> enumerations(String name, Class<E> type) {
+    return entries(
+        name,
+        (key, value) -> {
+          for (E constant : type.getEnumConstants()) {
+            if (value.isTextual() && constant.name().equals(value.textValue())) {
+              return constant;
+            }
+          }
+          return expected(
+              name + "." + key, "one of " + Arrays.toString(type.getEnumConstants()), value, null);
+        });
   }
 
   /** An object of numbers; an empty map if the field is absent. */
@@ -186,7 +227,7 @@ final class JsonFields {
   }
 
   /** Reports every field of this object that is not known by now. */
-  void end() {
+  public void end() {
     Iterable<String> names = node::fieldNames;
     for (String name : names) {
       if (!known.contains(name)) {
@@ -195,7 +236,8 @@ final class JsonFields {
     }
   }
 
-  void error(String name, String message) {
+  /** Adds an error about a field. */
+  public void error(String name, String message) {
     if (errors.size() < ERRORS_MAX) {
       errors.add(at(name) + ": " + message);
     }
@@ -206,7 +248,7 @@ final class JsonFields {
    *
    * @throws InvalidJsonException if there were errors
    */
-  void throwErrors() {
+  public void throwErrors() {
     if (!errors.isEmpty()) {
       throw new InvalidJsonException(errors);
     }

@@ -5,6 +5,7 @@ import dev.fairway.schemas.Amounts;
 import dev.fairway.schemas.BalanceRow;
 import dev.fairway.schemas.BucketsResynced;
 import dev.fairway.schemas.DefinitionRow;
+import dev.fairway.schemas.Lane;
 import dev.fairway.schemas.LeaseCancelled;
 import dev.fairway.schemas.LeaseEnqueued;
 import dev.fairway.schemas.LeaseExpired;
@@ -23,9 +24,13 @@ import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.QuotaDefined;
 import dev.fairway.schemas.QuotaRemoved;
 import dev.fairway.schemas.RequestLease;
+import dev.fairway.schemas.ReserveRow;
 import dev.fairway.schemas.ResetLearned;
 import dev.fairway.schemas.SettleLease;
+import dev.fairway.schemas.SettlementShift;
+import dev.fairway.schemas.StandingRow;
 import dev.fairway.schemas.StateRow;
+import dev.fairway.schemas.TenantRow;
 import dev.fairway.schemas.UnleasedCharged;
 import dev.fairway.schemas.WaiterRow;
 import java.util.HashMap;
@@ -39,12 +44,14 @@ import java.util.function.Consumer;
 final class KeyLedger {
   private record Asked(String agentId, String requestId) {}
 
+  private record Waiting(String quotaId, StandingRow standing, int attempt) {}
+
   private final String key;
   private final Consumer<String> wrong;
   private final Map<String, QuotaLedger> quotas = new HashMap<>();
   private final Set<String> removed = new HashSet<>();
   private final Set<String> unknown = new HashSet<>();
-  private final Map<Asked, String> waiting = new HashMap<>();
+  private final Map<Asked, Waiting> waiting = new HashMap<>();
   private final LeaseLedger leases;
   private String who = "";
 
@@ -75,7 +82,14 @@ final class KeyLedger {
       } else if (row.getRow() instanceof LeaseRow r) {
         leases.load(r);
       } else if (row.getRow() instanceof WaiterRow r) {
-        waiting.put(asked(r.getRequest()), r.getRequest().getQuota());
+        waiting.put(asked(r.getRequest()), waiting(r));
+      }
+    }
+    for (StateRow row : rows) {
+      if (row.getRow() instanceof TenantRow r) {
+        quotas.get(r.getQuota()).load(r);
+      } else if (row.getRow() instanceof ReserveRow r) {
+        quotas.get(r.getQuota()).load(r);
       }
     }
     if (before != null) {
@@ -104,6 +118,10 @@ final class KeyLedger {
         if (quota != null) {
           quota.compare(r);
         }
+      } else if (row.getRow() instanceof TenantRow r) {
+        quota(r.getQuota()).ifKnown(q -> q.compare(r));
+      } else if (row.getRow() instanceof ReserveRow r) {
+        quota(r.getQuota()).ifKnown(q -> q.compare(r));
       } else if (row.getRow() instanceof WaiterRow r) {
         waiters.add(asked(r.getRequest()));
       } else if (row.getRow() instanceof LeaseRow r && r.getStatus() == LeaseStatus.OPEN) {
@@ -120,9 +138,9 @@ final class KeyLedger {
     if (event instanceof LeaseEnqueued e) {
       enqueue(record, e.getWaiter());
     } else if (event instanceof LeaseRejected e) {
-      waiting.remove(new Asked(e.getAgentId(), e.getRequestId()), e.getQuota());
+      leave(e.getAgentId(), e.getRequestId(), e.getQuota());
     } else if (event instanceof LeaseCancelled e) {
-      boolean waited = waiting.remove(new Asked(e.getAgentId(), e.getRequestId()), e.getQuota());
+      boolean waited = leave(e.getAgentId(), e.getRequestId(), e.getQuota()) != null;
       if (waited != e.getWasWaiting()) {
         wrong.accept("expected was_waiting " + waited + ", but found " + e);
       }
@@ -130,6 +148,17 @@ final class KeyLedger {
       return false;
     }
     return true;
+  }
+
+  /** Who waited there, or null. */
+  private Waiting leave(String agentId, String requestId, String quotaId) {
+    Asked asked = new Asked(agentId, requestId);
+    Waiting waited = waiting.get(asked);
+    return waited != null && waited.quotaId().equals(quotaId) ? waiting.remove(asked) : null;
+  }
+
+  private static Waiting waiting(WaiterRow row) {
+    return new Waiting(row.getRequest().getQuota(), row.getStanding(), row.getAttempt());
   }
 
   private void enqueue(AdmissionEvent record, WaiterRow waiter) {
@@ -144,7 +173,7 @@ final class KeyLedger {
     if (!requested && !requeued) {
       wrong.accept("expected a request or a requeue before " + asked(request) + " is enqueued");
     }
-    if (waiting.put(asked(request), request.getQuota()) != null) {
+    if (waiting.put(asked(request), waiting(waiter)) != null) {
       wrong.accept("expected " + asked(request) + " to wait once, but it is enqueued again");
     }
   }
@@ -155,12 +184,13 @@ final class KeyLedger {
     } else if (event instanceof LeaseRenewed e) {
       leases.renew(e);
       quota(e.getQuota()).ifKnown(q -> q.adjust(e.getAdjusted()));
+      adjustAlso(e.getShift());
     } else if (event instanceof LeaseSettled e) {
       settle(record, e);
     } else if (event instanceof LeaseExpired e) {
       LeaseLedger.Held held = leases.expire(e, record.getAtMs());
       if (held != null) {
-        quota(e.getQuota()).ifKnown(q -> q.freeSlots(held.amounts()));
+        freeSlots(held);
       }
     } else {
       return false;
@@ -170,7 +200,8 @@ final class KeyLedger {
 
   private void grant(AdmissionEvent record, LeaseGranted e) {
     String lease = "lease " + e.getLeaseId();
-    if (!waiting.remove(new Asked(e.getAgentId(), e.getRequestId()), e.getQuota())) {
+    Waiting waited = leave(e.getAgentId(), e.getRequestId(), e.getQuota());
+    if (waited == null) {
       wrong.accept(lease + ": expected a waiting request, but " + e.getRequestId() + " is none");
     }
     if (e.getGrantedAtMs() != record.getAtMs()) {
@@ -181,13 +212,54 @@ final class KeyLedger {
               + ", but found "
               + e.getGrantedAtMs());
     }
-    leases.grant(e);
+    leases.grant(e, waited == null ? null : waited.standing());
+    if (waited != null) {
+      take(lease, e, waited);
+    }
+  }
+
+  /** All that a lease takes is there, in every quota that it takes from, or none of it is taken. */
+  private void take(String lease, LeaseGranted e, Waiting waited) {
+    Map<String, Amounts> also = e.getTaken() == null ? Map.of() : e.getTaken().getAlso();
+    boolean outOfReserve = e.getOrder() != null && e.getOrder().getLane() == Lane.RESERVE;
     quota(e.getQuota())
         .ifKnown(
             q -> {
-              q.checkFits(lease, e.getCharged());
+              if (!also.keySet().equals(new HashSet<>(q.also()))) {
+                wrong.accept(
+                    lease + ": expected charges in " + q.also() + " too, but found " + also);
+              }
+              String reserveOf = waited.attempt() > 1 ? null : waited.standing().getClass$();
+              q.checkFits(lease, e.getCharged(), reserveOf);
+              q.take(lease, e.getCharged(), waited.standing(), e.getTaken(), outOfReserve);
               q.charge(e.getCharged());
             });
+    also.forEach(
+        (id, charge) ->
+            quota(id)
+                .ifKnown(
+                    q -> {
+                      q.checkFits(lease + " in " + id, charge, null);
+                      q.charge(charge);
+                    }));
+  }
+
+  private void adjustAlso(SettlementShift shift) {
+    if (shift != null) {
+      shift.getAlso().forEach((id, adjusted) -> quota(id).ifKnown(q -> q.adjust(adjusted)));
+    }
+  }
+
+  private void freeSlots(LeaseLedger.Held held) {
+    quota(held.quotaId())
+        .ifKnown(
+            q -> {
+              q.freeSlots(held.amounts());
+              if (held.standing() != null) {
+                q.freeCeilingSlots(held.standing(), held.taken());
+              }
+            });
+    held.also().forEach((id, amounts) -> quota(id).ifKnown(q -> q.freeSlots(amounts)));
   }
 
   private void settle(AdmissionEvent record, LeaseSettled e) {
@@ -195,9 +267,13 @@ final class KeyLedger {
     LeaseLedger.Held held = leases.settle(e, quota, record.getAtMs());
     if (quota != null) {
       quota.adjust(e.getAdjusted());
-      if (held != null && held.endedAtMs() == null) {
-        quota.freeSlots(held.amounts());
+      if (held != null && held.standing() != null) {
+        quota.shift(held.standing(), e.getShift());
       }
+    }
+    adjustAlso(e.getShift());
+    if (held != null && held.endedAtMs() == null) {
+      freeSlots(held);
     }
   }
 
@@ -208,6 +284,7 @@ final class KeyLedger {
       removed.add(e.getQuota());
     } else if (event instanceof UnleasedCharged e) {
       quota(e.getQuota()).ifKnown(q -> q.charge(e.getCharged()));
+      e.getAlso().forEach((id, charge) -> quota(id).ifKnown(q -> q.charge(charge)));
     } else if (event instanceof MarginCut e) {
       quota(e.getQuota()).ifKnown(q -> q.margin("margin cut", e.getFromBp(), e.getToBp()));
     } else if (event instanceof MarginRestored e) {

@@ -8,6 +8,9 @@ import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.LeaseRow;
 import dev.fairway.schemas.LeaseSettled;
 import dev.fairway.schemas.LeaseStatus;
+import dev.fairway.schemas.SettlementShift;
+import dev.fairway.schemas.StandingRow;
+import dev.fairway.schemas.TakenRow;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -37,13 +40,24 @@ final class LeaseLedger {
       String requestId,
       long grantedAtMs,
       Amounts amounts,
-      Long endedAtMs) {
+      Long endedAtMs,
+      StandingRow standing,
+      TakenRow taken) {
     Held holding(Amounts now) {
-      return new Held(quotaId, agentId, requestId, grantedAtMs, now, endedAtMs);
+      return holding(now, taken);
+    }
+
+    Held holding(Amounts now, TakenRow nowTaken) {
+      return new Held(quotaId, agentId, requestId, grantedAtMs, now, endedAtMs, standing, nowTaken);
     }
 
     Held endedAt(long atMs) {
-      return new Held(quotaId, agentId, requestId, grantedAtMs, amounts, atMs);
+      return new Held(quotaId, agentId, requestId, grantedAtMs, amounts, atMs, standing, taken);
+    }
+
+    /** What it holds of other quotas, by quota id. */
+    Map<String, Amounts> also() {
+      return taken == null ? Map.of() : taken.getAlso();
     }
   }
 
@@ -64,7 +78,9 @@ final class LeaseLedger {
             row.getRequest().getRequestId(),
             row.getGrantedAtMs(),
             row.getCharged(),
-            row.getEndedAtMs());
+            row.getEndedAtMs(),
+            row.getStanding(),
+            row.getTaken());
     if (row.getStatus() == LeaseStatus.OPEN) {
       open.put(row.getLeaseId(), held);
     } else {
@@ -78,7 +94,7 @@ final class LeaseLedger {
     before.settled.forEach(settled::putIfAbsent);
   }
 
-  void grant(LeaseGranted e) {
+  void grant(LeaseGranted e, StandingRow standing) {
     String id = e.getLeaseId();
     boolean spent = remembered(settled.remove(id), e) || remembered(expired.remove(id), e);
     if (spent || open.containsKey(id)) {
@@ -92,7 +108,9 @@ final class LeaseLedger {
             e.getRequestId(),
             e.getGrantedAtMs(),
             e.getCharged(),
-            null));
+            null,
+            standing,
+            e.getTaken()));
   }
 
   private static boolean remembered(Held ended, LeaseGranted e) {
@@ -103,8 +121,8 @@ final class LeaseLedger {
   long held(String quotaId, int dimension) {
     long sum = 0;
     for (Held held : open.values()) {
-      Long amount = LedgerRules.value(held.amounts(), dimension);
-      sum += held.quotaId().equals(quotaId) && amount != null ? amount : 0;
+      sum += held.quotaId().equals(quotaId) ? LedgerRules.amount(held.amounts(), dimension) : 0;
+      sum += LedgerRules.amount(held.also().get(quotaId), dimension);
     }
     return sum;
   }
@@ -131,15 +149,26 @@ final class LeaseLedger {
       wrong.accept("lease " + e.getLeaseId() + ": expected an open lease to renew");
       return;
     }
-    Held left =
-        new Held(
-            held.quotaId(),
-            held.agentId(),
-            held.requestId(),
-            held.grantedAtMs(),
-            minus(held.amounts(), e.getAdjusted()),
-            null);
-    open.put(e.getLeaseId(), left);
+    open.put(
+        e.getLeaseId(),
+        held.holding(minus(held.amounts(), e.getAdjusted()), left(held.taken(), e.getShift())));
+  }
+
+  private static TakenRow left(TakenRow taken, SettlementShift shift) {
+    if (taken == null || shift == null) {
+      return taken;
+    }
+    Map<String, Amounts> also = new TreeMap<>(taken.getAlso());
+    shift
+        .getAlso()
+        .forEach((id, adjusted) -> also.computeIfPresent(id, (i, a) -> minus(a, adjusted)));
+    return new TakenRow(
+        also,
+        taken.getReserve(),
+        taken.getCeiling(),
+        taken.getOutOfReserve(),
+        taken.getPassed(),
+        taken.getPassedSmall());
   }
 
   /** What the lease held, or null if it was not open or expired. */
@@ -158,6 +187,7 @@ final class LeaseLedger {
     }
     for (int d = 0; d < LedgerRules.NAMES.length; d++) {
       checkNet(e, held, quota, d);
+      checkShift(e, held, d);
     }
     settled.remove(id);
     settled.put(id, held.endedAt(atMs));
@@ -242,6 +272,49 @@ final class LeaseLedger {
               + actual
               + "), but found "
               + adjusted);
+    }
+  }
+
+  /** Whether what is moved elsewhere follows from what was taken there and what the call used. */
+  private void checkShift(LeaseSettled e, Held held, int d) {
+    Long actual = LedgerRules.value(e.getActual(), d);
+    if (d == LedgerRules.CONCURRENCY || held.taken() == null || actual == null) {
+      return;
+    }
+    SettlementShift shift = e.getShift();
+    Long ceiling = LedgerRules.value(held.taken().getCeiling(), d);
+    if (ceiling != null) {
+      expect(e, d, "tenant's bucket", ceiling - actual, shift == null ? null : shift.getCeiling());
+    }
+    Long paid = LedgerRules.value(held.taken().getReserve(), d);
+    if (paid != null) {
+      long used = held.taken().getOutOfReserve() ? actual : Math.min(paid, actual);
+      expect(e, d, "reserve", paid - used, shift == null ? null : shift.getReserve());
+    }
+    held.also()
+        .forEach(
+            (id, amounts) -> {
+              Long holds = LedgerRules.value(amounts, d);
+              boolean known = shift != null && shift.getAlso().containsKey(id);
+              if (holds != null && known) {
+                expect(e, d, "quota " + id, holds - actual, shift.getAlso().get(id));
+              }
+            });
+  }
+
+  private void expect(LeaseSettled e, int d, String where, long adjustment, Amounts found) {
+    if (LedgerRules.amount(found, d) != adjustment) {
+      wrong.accept(
+          "lease "
+              + e.getLeaseId()
+              + ": expected an adjustment of "
+              + adjustment
+              + " "
+              + LedgerRules.NAMES[d]
+              + " in the "
+              + where
+              + ", but found "
+              + found);
     }
   }
 

@@ -19,6 +19,7 @@ final class LedgerBucket {
   private static final long RESET_GUARD_MS = 150;
 
   private final int dimension;
+  private Integer partBp;
   private LedgerRules rules;
   private long limit;
   private MarginMode mode;
@@ -52,6 +53,25 @@ final class LedgerBucket {
     return this;
   }
 
+  /**
+   * A bucket of a share of this one: of its rate, whatever others take of that, and of what of its
+   * depth may be used.
+   */
+  LedgerBucket part(int shareBp, long tokens, long parts) {
+    LedgerBucket part = new LedgerBucket(dimension, rules, limit, mode, tokens, parts);
+    part.partBp = shareBp;
+    part.resetAtMs = resetAtMs;
+    return part;
+  }
+
+  /** The bucket that this one is a part of goes by something else from now on. */
+  void follow(LedgerBucket whole) {
+    rules = whole.rules;
+    limit = whole.limit;
+    mode = whole.mode;
+    resetAtMs = whole.resetAtMs;
+  }
+
   /** Whole tokens, rounded down. */
   long tokens() {
     BigInteger[] split = level.divideAndRemainder(PARTS);
@@ -79,25 +99,45 @@ final class LedgerBucket {
   }
 
   long cap(int marginBp) {
+    if (partBp != null) {
+      return Math.max(1, usableCap(marginBp) * partBp / ONE_BP);
+    }
+    return refills() && mode != MarginMode.RATE ? depth() : usableCap(marginBp);
+  }
+
+  /** What of a full bucket may be used. */
+  private long usableCap(int marginBp) {
     if (!refills()) {
       return limit;
     }
-    return mode == MarginMode.RATE ? share(marginBp) : rules.depth(dimension, limit);
+    if (mode == MarginMode.ADAPTIVE) {
+      return dimension == LedgerRules.OUTPUT ? share(OUTPUT_BP) : depth();
+    }
+    return share(marginBp);
   }
 
-  /** Whether a charge may be taken: all of it is there, or the bucket is full; never in debt. */
-  boolean fits(long amount, int marginBp) {
-    long kept = 0;
-    long enough = cap(marginBp);
-    if (refills() && mode == MarginMode.RESERVE) {
-      kept = cap(marginBp) - share(marginBp);
-    } else if (refills() && mode == MarginMode.ADAPTIVE) {
-      kept = dimension == LedgerRules.OUTPUT ? cap(marginBp) - share(OUTPUT_BP) : 0;
+  private long depth() {
+    return rules.depth(dimension, limit);
+  }
+
+  /** Slots that a bucket of concurrency has in all. */
+  long slots() {
+    return cap(ONE_BP);
+  }
+
+  /**
+   * Whether a charge may be taken beside what reserves keep: all of it is there, or the bucket is
+   * full; never in debt.
+   */
+  boolean fits(long amount, int marginBp, long reserved, long reservedAtMost) {
+    long enough = usableCap(marginBp);
+    long usable = tokens() - (cap(marginBp) - enough);
+    if (refills() && mode == MarginMode.ADAPTIVE) {
       // Nothing is asked beyond a bucket that is as good as full.
-      enough -= enough / 1000;
+      enough -= cap(marginBp) / 1000;
     }
-    long usable = tokens() - kept;
-    return usable >= 0 && usable >= Math.min(amount, enough - kept);
+    long room = Math.max(0, enough - reservedAtMost);
+    return usable >= 0 && usable - reserved >= Math.min(amount, room);
   }
 
   void refill(long fromMs, long toMs, int marginBp) {
@@ -125,6 +165,13 @@ final class LedgerBucket {
   }
 
   private BigInteger partsPerMs(int marginBp) {
+    BigInteger whole = wholePartsPerMs(marginBp);
+    return partBp == null
+        ? whole
+        : whole.multiply(BigInteger.valueOf(partBp)).divide(BigInteger.valueOf(ONE_BP));
+  }
+
+  private BigInteger wholePartsPerMs(int marginBp) {
     int rateBp = rules.rateBp(dimension, limit);
     if (mode == MarginMode.RATE) {
       int share = Math.max(1, rateBp * marginBp / ONE_BP);
@@ -197,7 +244,7 @@ final class LedgerBucket {
 
   /** A share of the depth, at least one token of it. */
   private long share(int bp) {
-    return BigInteger.valueOf(rules.depth(dimension, limit))
+    return BigInteger.valueOf(depth())
         .multiply(BigInteger.valueOf(bp))
         .divide(BigInteger.valueOf(ONE_BP))
         .max(BigInteger.ONE)

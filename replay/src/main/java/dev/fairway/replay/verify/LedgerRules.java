@@ -7,6 +7,9 @@ import dev.fairway.schemas.MarginMode;
 import dev.fairway.schemas.PolicyPreset;
 import dev.fairway.schemas.ProviderWindow;
 import dev.fairway.schemas.Quota;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** What the ledger of a quota needs of its definition, with the defaults of the published rules. */
 final class LedgerRules {
@@ -113,6 +116,39 @@ final class LedgerRules {
     return Math.min(marginStartBp(), bp(margin == null ? null : margin.getFloor(), MARGIN_FLOOR));
   }
 
+  /** Shares of the tenants that have a ceiling, basis points by name. */
+  Map<String, Integer> ceilings() {
+    Map<String, Integer> shares = new TreeMap<>();
+    quota
+        .getTenants()
+        .forEach(
+            (name, tenant) -> {
+              if (tenant.getCeiling() != null) {
+                shares.put(name, Math.max(1, bp(tenant.getCeiling(), 1)));
+              }
+            });
+    return shares;
+  }
+
+  /** Shares of the classes that have a reserve, basis points by name. */
+  Map<String, Integer> reserves() {
+    Map<String, Integer> shares = new TreeMap<>();
+    quota
+        .getClasses()
+        .forEach(
+            (name, leaseClass) -> {
+              if (leaseClass.getReserve() > 0) {
+                shares.put(name, Math.max(1, bp(leaseClass.getReserve(), 0)));
+              }
+            });
+    return shares;
+  }
+
+  /** Other quotas that a lease takes from too. */
+  List<String> also() {
+    return quota.getAlso();
+  }
+
   static Long value(Amounts amounts, int dimension) {
     return amounts == null ? null : (Long) amounts.get(dimension);
   }
@@ -120,6 +156,13 @@ final class LedgerRules {
   static long amount(Amounts amounts, int dimension) {
     Long value = value(amounts, dimension);
     return value == null ? 0 : value;
+  }
+
+  /** Amounts of one dimension. */
+  static Amounts amounts(int dimension, long amount) {
+    Amounts amounts = new Amounts();
+    amounts.put(dimension, amount);
+    return amounts;
   }
 
   static int dimension(String name) {

@@ -8,6 +8,14 @@ import dev.fairway.schemas.DimensionResync;
 import dev.fairway.schemas.MarginMode;
 import dev.fairway.schemas.MarginModeChanged;
 import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.ReserveRow;
+import dev.fairway.schemas.SettlementShift;
+import dev.fairway.schemas.StandingRow;
+import dev.fairway.schemas.TakenRow;
+import dev.fairway.schemas.TenantRow;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /** The balances of one quota, folded from the journal by the published rules. */
@@ -20,6 +28,8 @@ final class QuotaLedger {
   private final Long[] resyncedAtMs = new Long[LedgerRules.NAMES.length];
   private final Long[] answeredAtMs = new Long[LedgerRules.NAMES.length];
   private final long[] clippedBefore = new long[LedgerRules.NAMES.length];
+  private final Map<String, ShareLedger> ceilings = new TreeMap<>();
+  private final Map<String, ShareLedger> reserves = new TreeMap<>();
   private final Consumer<String> wrong;
   private LedgerRules rules;
   private int marginBp;
@@ -36,6 +46,7 @@ final class QuotaLedger {
         buckets[d] = fresh(d);
       }
     }
+    defineShares();
   }
 
   /** A quota as a snapshot has it. */
@@ -56,12 +67,77 @@ final class QuotaLedger {
     }
   }
 
+  /** A tenant's own bucket as a snapshot has it. */
+  void load(TenantRow row) {
+    Integer shareBp = rules.ceilings().get(row.getTenant());
+    if (shareBp != null) {
+      ceilings.put(row.getTenant(), loaded(shareBp, row.getBuckets(), row.getRefilledAtMs()));
+    }
+  }
+
+  /** A class's reserve as a snapshot has it. */
+  void load(ReserveRow row) {
+    Integer shareBp = rules.reserves().get(row.getClass$());
+    if (shareBp != null) {
+      reserves.put(row.getClass$(), loaded(shareBp, row.getBuckets(), row.getRefilledAtMs()));
+    }
+  }
+
+  private ShareLedger loaded(int shareBp, List<BucketRow> rows, long refilledAtMs) {
+    ShareLedger share = shareOf(shareBp, rows);
+    share.refill(refilledAtMs, nowMs, marginBp);
+    return share;
+  }
+
+  private ShareLedger shareOf(int shareBp, List<BucketRow> rows) {
+    ShareLedger share = new ShareLedger(shareBp);
+    for (BucketRow row : rows) {
+      int d = LedgerRules.dimension(row.getDimension());
+      share.put(d, buckets[d].part(shareBp, row.getBalance(), row.getRemainder()));
+    }
+    return share;
+  }
+
+  /**
+   * The parts as the definition has them: the same share keeps its levels, a new ceiling is full,
+   * and a new reserve has its share of what there is.
+   */
+  private void defineShares() {
+    define(ceilings, rules.ceilings(), true);
+    define(reserves, rules.reserves(), false);
+  }
+
+  private void define(
+      Map<String, ShareLedger> shares, Map<String, Integer> defined, boolean ceiling) {
+    shares
+        .entrySet()
+        .removeIf(e -> !Integer.valueOf(e.getValue().shareBp()).equals(defined.get(e.getKey())));
+    defined.forEach(
+        (name, shareBp) -> {
+          ShareLedger share = shares.computeIfAbsent(name, n -> new ShareLedger(shareBp));
+          for (int d = 0; d < buckets.length; d++) {
+            if (buckets[d] == null || (d == LedgerRules.CONCURRENCY && !ceiling)) {
+              share.drop(d);
+            } else if (share.has(d)) {
+              share.follow(d, buckets[d]);
+            } else {
+              share.put(d, buckets[d].part(shareBp, 0, 0));
+              long whole = Math.max(0, buckets[d].tokens()) * shareBp / 10_000;
+              long cap = share.cap(d, marginBp);
+              share.charge(LedgerRules.amounts(d, -(ceiling ? cap : Math.min(cap, whole))));
+            }
+          }
+          share.clipToCap(marginBp);
+        });
+  }
+
   void advance(long toMs) {
     for (LedgerBucket bucket : buckets) {
       if (bucket != null) {
         bucket.refill(nowMs, toMs, marginBp);
       }
     }
+    eachShare(share -> share.refill(nowMs, toMs, marginBp));
     nowMs = Math.max(nowMs, toMs);
   }
 
@@ -111,6 +187,7 @@ final class QuotaLedger {
         buckets[d].knowing(old);
       }
     }
+    defineShares();
   }
 
   private MarginMode mode(int d) {
@@ -118,8 +195,23 @@ final class QuotaLedger {
     return rules.mode(d, limit(d), fresh);
   }
 
-  /** Whether the amount may be taken: all of it is there, or the bucket is full; never in debt. */
-  void checkFits(String who, Amounts charge) {
+  private void eachShare(Consumer<ShareLedger> action) {
+    ceilings.values().forEach(action);
+    reserves.values().forEach(action);
+  }
+
+  /** What is a share of a bucket goes by what that goes by. */
+  private void followed(int d) {
+    eachShare(share -> share.follow(d, buckets[d]));
+  }
+
+  /**
+   * Whether the amount may be taken: all of it is there beside what the reserves of other classes
+   * keep, or the bucket is full; never in debt.
+   *
+   * @param reserveOf class whose own reserve may be taken from, or null
+   */
+  void checkFits(String who, Amounts charge, String reserveOf) {
     for (int d = 0; d < buckets.length; d++) {
       Long amount = LedgerRules.value(charge, d);
       if ((amount != null) != (buckets[d] != null)) {
@@ -130,7 +222,15 @@ final class QuotaLedger {
                 + " is "
                 + (amount == null ? "missing" : "charged"));
       } else if (amount != null) {
-        if (amount < 0 || !buckets[d].fits(amount, marginBp)) {
+        long kept = 0;
+        long keptAtMost = 0;
+        for (Map.Entry<String, ShareLedger> reserve : reserves.entrySet()) {
+          if (!reserve.getKey().equals(reserveOf) && reserve.getValue().has(d)) {
+            kept += Math.max(0, reserve.getValue().tokens(d));
+            keptAtMost += reserve.getValue().cap(d, marginBp);
+          }
+        }
+        if (amount < 0 || !buckets[d].fits(amount, marginBp, kept, keptAtMost)) {
           wrong.accept(
               who
                   + ": expected a charge that fits, but "
@@ -141,6 +241,84 @@ final class QuotaLedger {
                   + buckets[d].tokens());
         }
       }
+    }
+  }
+
+  /** Other quotas that a lease takes from too. */
+  List<String> also() {
+    return rules.also();
+  }
+
+  /** Takes what a lease takes of its tenant's bucket and of its class's reserve. */
+  void take(
+      String who, Amounts charge, StandingRow standing, TakenRow taken, boolean outOfReserve) {
+    ShareLedger ceiling = ceilings.get(standing.getTenant());
+    if (ceiling != null) {
+      checkShare(who + " under its ceiling", ceiling, charge, true);
+      ceiling.charge(charge);
+      if (taken == null || !charge.equals(taken.getCeiling())) {
+        wrong.accept(who + ": expected the tenant's bucket to be charged " + charge);
+      }
+    }
+    ShareLedger reserve = reserves.get(standing.getClass$());
+    if (reserve != null && taken != null) {
+      for (int d = 0; d < LedgerRules.CONCURRENCY; d++) {
+        long amount = LedgerRules.amount(taken.getReserve(), d);
+        if (amount != 0 && (amount > LedgerRules.amount(charge, d) || amount > reserve.tokens(d))) {
+          wrong.accept(who + ": expected what the reserve has, but it paid " + taken.getReserve());
+        }
+      }
+      reserve.charge(taken.getReserve());
+    }
+    if (outOfReserve && (reserve == null || taken == null || !paid(charge, taken, reserve))) {
+      wrong.accept(who + ": expected the reserve to pay all of " + charge);
+    }
+  }
+
+  private static boolean paid(Amounts charge, TakenRow taken, ShareLedger reserve) {
+    for (int d = 0; d < LedgerRules.CONCURRENCY; d++) {
+      if (reserve.has(d)
+          && LedgerRules.amount(charge, d) != LedgerRules.amount(taken.getReserve(), d)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void checkShare(String who, ShareLedger share, Amounts charge, boolean fullIsEnough) {
+    for (int d = 0; d < buckets.length; d++) {
+      if (share.has(d)) {
+        long amount = LedgerRules.amount(charge, d);
+        long need = fullIsEnough ? Math.min(amount, share.cap(d, marginBp)) : amount;
+        if (share.tokens(d) < need || share.tokens(d) < 0) {
+          wrong.accept(
+              who
+                  + ": expected a charge that fits, but "
+                  + amount
+                  + " "
+                  + LedgerRules.NAMES[d]
+                  + " were taken from "
+                  + share.tokens(d));
+        }
+      }
+    }
+  }
+
+  /** A settlement moves the tenant's bucket and the class's reserve. */
+  void shift(StandingRow standing, SettlementShift shift) {
+    if (shift != null) {
+      if (ceilings.containsKey(standing.getTenant())) {
+        ceilings.get(standing.getTenant()).adjust(shift.getCeiling(), marginBp);
+      }
+      if (reserves.containsKey(standing.getClass$())) {
+        reserves.get(standing.getClass$()).adjust(shift.getReserve(), marginBp);
+      }
+    }
+  }
+
+  void freeCeilingSlots(StandingRow standing, TakenRow taken) {
+    if (taken != null && ceilings.containsKey(standing.getTenant())) {
+      ceilings.get(standing.getTenant()).freeSlots(taken.getCeiling());
     }
   }
 
@@ -179,6 +357,7 @@ final class QuotaLedger {
     learnedLimits[d] = limit;
     if (buckets[d] != null) {
       buckets[d].limit(rules, limit(d));
+      followed(d);
       clipAll();
     }
   }
@@ -189,11 +368,13 @@ final class QuotaLedger {
       wrong.accept(who + ": expected mode " + bucket.mode() + " before, but found " + event);
     }
     bucket.mode(event.getTo());
+    followed(LedgerRules.dimension(event.getDimension()));
     clipAll();
   }
 
   void reset(String dimension, long atMs) {
     buckets[LedgerRules.dimension(dimension)].reset(atMs);
+    followed(LedgerRules.dimension(dimension));
   }
 
   void resync(String who, BucketsResynced event) {
@@ -289,7 +470,36 @@ final class QuotaLedger {
     }
   }
 
+  void compare(TenantRow row) {
+    compare(
+        "tenant " + row.getTenant(),
+        ceilings.get(row.getTenant()),
+        row.getBuckets(),
+        row.getRefilledAtMs());
+  }
+
+  void compare(ReserveRow row) {
+    compare(
+        "class " + row.getClass$(),
+        reserves.get(row.getClass$()),
+        row.getBuckets(),
+        row.getRefilledAtMs());
+  }
+
+  private void compare(String who, ShareLedger ours, List<BucketRow> rows, long refilledAtMs) {
+    String difference = null;
+    if (ours == null) {
+      difference = rows.isEmpty() ? null : "expected no buckets";
+    } else {
+      difference = ours.difference(rows, loaded(ours.shareBp(), rows, refilledAtMs));
+    }
+    if (difference != null) {
+      wrong.accept("snapshot of " + who + ": " + difference);
+    }
+  }
+
   private void clipAll() {
+    eachShare(share -> share.clipToCap(marginBp));
     for (LedgerBucket bucket : buckets) {
       if (bucket != null) {
         bucket.clipToCap(marginBp);

@@ -16,6 +16,7 @@ record Action(Kind kind, long delayMs, int a, int b, int c, int d) {
     CANCEL,
     UNLEASED,
     REDEFINE,
+    TASK,
     PASS
   }
 }

@@ -47,12 +47,13 @@ final class Actions {
         Tuple.of(5, Kind.REQUEST_AGAIN),
         Tuple.of(5, Kind.RETRY),
         Tuple.of(22, Kind.SETTLE),
-        Tuple.of(8, Kind.SETTLE_WITH_SIGNAL),
+        Tuple.of(14, Kind.SETTLE_WITH_SIGNAL),
         Tuple.of(6, Kind.REFUSED),
-        Tuple.of(5, Kind.RENEW),
+        Tuple.of(9, Kind.RENEW),
         Tuple.of(5, Kind.CANCEL),
         Tuple.of(2, Kind.UNLEASED),
         Tuple.of(3, Kind.REDEFINE),
+        Tuple.of(5, Kind.TASK),
         Tuple.of(4, Kind.PASS));
   }
 

@@ -11,6 +11,7 @@ import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Signal;
+import dev.fairway.admission.engine.TaskUpdate;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import java.util.ArrayList;
@@ -24,7 +25,7 @@ final class EngineRun {
   static final String KEY = "k";
   static final String SALT = "00112233445566778899aabbccddeeff";
   private static final long START_MS = 1_000_000;
-  private static final List<String> QUOTAS = List.of("k/a", "k/b");
+  private static final List<String> QUOTAS = List.of("k/a", "k/b", "k/c", "k/o");
   private static final String[] AGENTS = {"a1", "a2", "a3", "a4"};
   private static final String[] ROLES = {"planner", "reviewer", "worker", "stranger"};
 
@@ -54,6 +55,8 @@ final class EngineRun {
   private static List<Step> run(EngineRun run, Preset preset, List<Action> actions) {
     run.define(definition("k/a", preset, 1.0, QuotaDefinition.State.ACTIVE));
     run.define(definition("k/b", preset, 0.85, QuotaDefinition.State.ACTIVE));
+    run.define(definition("k/o", preset, 0.9, QuotaDefinition.State.ACTIVE));
+    run.define(definition("k/c", preset, 0.9, QuotaDefinition.State.ACTIVE));
     actions.forEach(run::act);
     run.finish();
     return List.copyOf(run.steps);
@@ -69,6 +72,15 @@ final class EngineRun {
               .with(Dimension.INPUT_TOKENS, 6000)
               .with(Dimension.OUTPUT_TOKENS, 3001);
       depth = Amounts.of(Dimension.INPUT_TOKENS, 1000).with(Dimension.OUTPUT_TOKENS, 500);
+    } else if (id.equals("k/c")) {
+      limits = Amounts.of(Dimension.INPUT_TOKENS, 5000).with(Dimension.CONCURRENT_REQUESTS, 5);
+      depth = Amounts.of(Dimension.INPUT_TOKENS, 900);
+    } else if (id.equals("k/o")) {
+      limits =
+          Amounts.of(Dimension.TOKENS, 6000)
+              .with(Dimension.REQUESTS, 90)
+              .with(Dimension.CONCURRENT_REQUESTS, 6);
+      depth = Amounts.of(Dimension.TOKENS, 1200);
     } else {
       limits = Amounts.of(Dimension.TOKENS, 3000).with(Dimension.CONCURRENT_REQUESTS, 3);
       depth = Amounts.of(Dimension.TOKENS, 777);
@@ -78,7 +90,7 @@ final class EngineRun {
         "generic",
         preset,
         List.of(),
-        List.of(),
+        id.equals("k/c") ? List.of("k/o") : List.of(),
         QuotaDefinition.Window.TOKEN_BUCKET,
         limits,
         depth,
@@ -91,12 +103,23 @@ final class EngineRun {
         preset == Preset.SEED ? null : (Long) 30_000L,
         20,
         8,
-        null,
-        Map.of(),
-        Map.of(),
+        new QuotaDefinition.Budgets(3, null, null),
+        id.equals("k/c") ? Map.of("interactive", 0.3) : Map.of(),
+        id.equals("k/c") ? tenants(start) : Map.of(),
         Map.of(),
         state,
         0);
+  }
+
+  /** Two tenants, one of them with a ceiling; a redefinition moves it, or takes one away. */
+  private static Map<String, QuotaDefinition.Tenant> tenants(double start) {
+    QuotaDefinition.Tenant bounded =
+        new QuotaDefinition.Tenant(
+            2, start < 0.8 ? 0.6 : 0.4, List.of("a1"), List.of(), List.of(), 4, null);
+    QuotaDefinition.Tenant plain =
+        new QuotaDefinition.Tenant(
+            1, null, List.of("a2", "a3*"), List.of("worker"), List.of("batch"), null, null);
+    return start >= 1 ? Map.of("bounded", bounded) : Map.of("bounded", bounded, "plain", plain);
   }
 
   private void act(Action action) {
@@ -132,6 +155,9 @@ final class EngineRun {
       case REDEFINE:
         redefine(action);
         break;
+      case TASK:
+        task(action);
+        break;
       default:
         break;
     }
@@ -146,15 +172,15 @@ final class EngineRun {
         "r" + requests.size(),
         rejectedBefore != null ? rejectedBefore.agentId() : AGENTS[action.a() % AGENTS.length],
         rejectedBefore != null ? rejectedBefore.quotaId() : QUOTAS.get(action.b() % QUOTAS.size()),
-        action.c() % 11 == 0 ? "task-" + action.d() % 2 : null,
+        action.c() % 3 == 0 ? "task-" + action.d() % 5 : null,
         ROLES[action.d() % ROLES.length],
-        "batch",
+        action.c() % 4 == 0 ? "interactive" : "batch",
         rejectedBefore != null ? rejectedBefore.requestId() : null,
         action.b() % 9 == 0 ? 3 : 0,
         action.b() % 6 == 0 ? (Integer) (action.c() % 40) : null,
         new LeaseRequest.Estimate(
             input, cached ? 150 : 0, cached ? (Long) (nowMs + 3000) : null, output, "test"),
-        null,
+        action.b() % 5 == 0 ? "bounded" : null,
         action.a() % 10 == 0 ? (Long) (nowMs + action.c() % 9000) : null,
         null,
         null);
@@ -172,7 +198,12 @@ final class EngineRun {
     }
   }
 
+  /** Comes back after a reject, or retries whatever the agent asked for before. */
   private void retry(Action action) {
+    if (!exact && action.b() % 2 == 0 && !requests.isEmpty()) {
+      request(newRequest(action, requests.get(action.a() % requests.size())));
+      return;
+    }
     if (!rejected.isEmpty()) {
       List<String> ids = List.copyOf(rejected.keySet());
       String id = ids.get(action.a() % ids.size());
@@ -231,7 +262,8 @@ final class EngineRun {
         exact || action.c() % 2 == 0
             ? null
             : new Settlement.Usage((long) (action.d() % 600), 0L, 0L, null, true);
-    settle(action, Outcome.IN_PROGRESS, usage, false, null);
+    Signal signal = exact || action.b() % 3 == 0 ? null : signal(action);
+    settle(action, Outcome.IN_PROGRESS, usage, false, signal);
   }
 
   private void settle(
@@ -331,32 +363,38 @@ final class EngineRun {
     QuotaDefinition before = definitions.get(id);
     int clearCount = before.clearCount() + (action.b() % 2);
     QuotaDefinition changed = cleared(definition(id, before.preset(), start, state), clearCount);
-    define(action.d() % 6 == 1 ? withOtherLimits(changed) : changed);
+    define(action.d() % 6 == 1 ? withOtherLimits(changed, action.b()) : changed);
   }
 
   private static QuotaDefinition cleared(QuotaDefinition d, int clearCount) {
-    return changed(d, d.limits(), d.depth(), d.level(), clearCount);
+    return changed(d, d.window(), d.limits(), d.depth(), d.level(), clearCount);
   }
 
-  /** Other limits and depths, and a level that is given. */
-  private static QuotaDefinition withOtherLimits(QuotaDefinition d) {
+  /** Other limits, depths and windows, and a level that is given. */
+  private static QuotaDefinition withOtherLimits(QuotaDefinition d, int number) {
+    QuotaDefinition.Window[] windows = QuotaDefinition.Window.values();
     Amounts limits =
-        d.id().equals("k/a")
+        d.id().equals("k/a") || d.id().equals("k/c")
             ? Amounts.of(Dimension.REQUESTS, 200).with(Dimension.INPUT_TOKENS, 9001)
             : Amounts.of(Dimension.TOKENS, 2000);
     Amounts level = d.id().equals("k/b") ? Amounts.of(Dimension.TOKENS, 333) : null;
-    return changed(d, limits, null, level, d.clearCount());
+    return changed(d, windows[number % windows.length], limits, null, level, d.clearCount());
   }
 
   private static QuotaDefinition changed(
-      QuotaDefinition d, Amounts limits, Amounts depth, Amounts level, int clearCount) {
+      QuotaDefinition d,
+      QuotaDefinition.Window window,
+      Amounts limits,
+      Amounts depth,
+      Amounts level,
+      int clearCount) {
     return new QuotaDefinition(
         d.id(),
         d.provider(),
         d.preset(),
         d.models(),
         d.also(),
-        d.window(),
+        window,
         limits,
         depth,
         level,
@@ -374,6 +412,19 @@ final class EngineRun {
         d.roles(),
         d.state(),
         clearCount);
+  }
+
+  private void task(Action action) {
+    TaskUpdate.State[] states = TaskUpdate.State.values();
+    handle(
+        new Command.UpdateTask(
+            new TaskUpdate(
+                "task-" + action.a() % 5,
+                null,
+                action.b() % 2 == 0 ? "worker" : null,
+                null,
+                action.c() % 2 == 0 ? TaskUpdate.State.BLOCKED : states[action.c() % states.length],
+                List.of("task-" + action.b() % 5, "task-" + action.d() % 5))));
   }
 
   private void define(QuotaDefinition definition) {

@@ -185,6 +185,7 @@ final class Invariants {
     List<String> wrong = new ArrayList<>();
     Map<String, Event.LeaseGranted> open = new LinkedHashMap<>();
     Map<String, Amounts> held = new HashMap<>();
+    Map<String, Map<String, Amounts>> alsoHeld = new HashMap<>();
     for (Step step : steps) {
       for (Event event : step.handled().events()) {
         if (event instanceof Event.QuotaDefined e
@@ -199,8 +200,12 @@ final class Invariants {
         } else if (event instanceof Event.LeaseGranted e) {
           open.put(e.leaseId(), e);
           held.put(e.leaseId(), e.charged());
+          alsoHeld.put(e.leaseId(), new HashMap<>(e.taken().also()));
         } else if (event instanceof Event.LeaseRenewed e) {
           held.merge(e.leaseId(), e.adjusted(), Amounts::minus);
+          e.shift()
+              .also()
+              .forEach((id, a) -> alsoHeld.get(e.leaseId()).merge(id, a, Amounts::minus));
         } else if (event instanceof Event.LeaseSettled e) {
           open.remove(e.leaseId());
         } else if (event instanceof Event.LeaseExpired e) {
@@ -214,12 +219,23 @@ final class Invariants {
             byEvents = byEvents.plus(held.get(e.leaseId()));
           }
         }
+        for (Event.LeaseGranted e : open.values()) {
+          byEvents =
+              byEvents.plus(
+                  alsoHeld
+                      .getOrDefault(e.leaseId(), Map.of())
+                      .getOrDefault(quota.definition().id(), Amounts.NONE));
+        }
         Amounts byRows = Amounts.NONE;
         for (Row row : step.rows()) {
           if (row instanceof Row.LeaseRow r
               && r.lease().status() == Lease.Status.OPEN
               && r.lease().request().quotaId().equals(quota.definition().id())) {
             byRows = byRows.plus(r.lease().charged());
+          }
+          if (row instanceof Row.LeaseRow r && r.lease().status() == Lease.Status.OPEN) {
+            Map<String, Amounts> also = r.lease().taken().also();
+            byRows = byRows.plus(also.getOrDefault(quota.definition().id(), Amounts.NONE));
           }
         }
         if (!byRows.minus(byEvents).isZero() || !quota.reserved().minus(byEvents).isZero()) {
@@ -283,6 +299,16 @@ final class Invariants {
   static List<String> tagsAreFair(List<Step> steps) {
     List<String> wrong = new ArrayList<>();
     TagBook book = new TagBook(wrong);
+    for (Step step : steps) {
+      book.read(step);
+    }
+    return wrong;
+  }
+
+  /** What passes a waiting head stays small against it. */
+  static List<String> passingIsBounded(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    PassBook book = new PassBook(wrong);
     for (Step step : steps) {
       book.read(step);
     }

@@ -65,9 +65,30 @@ class InvariantsPropertyTest {
   }
 
   @Property(tries = TRIES)
+  void shouldBoundWhatPassesAWaitingHead(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.passingIsBounded(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
   void shouldDecideAJournalAgainTheSame(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(Invariants.journalDecidesItselfAgain(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldFollowLevelsWhileHeadersConfirmThem(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(MarginInvariants.losingHeadersFallsBack(steps)).isEmpty();
+    assertThat(MarginInvariants.staleHeadersDoNothing(steps)).isEmpty();
+    assertThat(MarginInvariants.whatIsAbsorbedMovesNothing(steps)).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldRaiseTheSafetyFactorOncePerEpisode(@ForAll("actions") List<Action> actions) {
+    List<Step> steps = EngineRun.of(Preset.FAIRWAY, actions);
+    assertThat(MarginInvariants.episodesRaiseTheSafetyFactor(steps)).isEmpty();
   }
 
   @Property(tries = TRIES)

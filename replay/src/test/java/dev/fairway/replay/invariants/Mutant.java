@@ -1,6 +1,7 @@
 package dev.fairway.replay.invariants;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Event.BreakerCause;
 import dev.fairway.admission.engine.Event.BreakerClosed;
 import dev.fairway.admission.engine.Event.BreakerHalfOpen;
@@ -11,6 +12,7 @@ import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Event.MarginCut;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.Event.SafeCapacityTold;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.Settlement.Outcome;
@@ -20,6 +22,7 @@ import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.RowId;
+import dev.fairway.admission.engine.state.Taken;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -100,6 +103,52 @@ enum Mutant {
               e -> Tamper.granted(e, e.charged(), e.grantedAtMs(), -e.virtualTime()))),
   CHARGES_FOR_A_REJECT(Invariants::tagsAreFair, Mutant::chargeForReject),
   SAVES_UP_CREDIT(Invariants::tagsAreFair, Mutant::saveUpCredit),
+  PASSES_WITHOUT_BOUND(
+      Invariants::passingIsBounded,
+      steps ->
+          Tamper.each(
+              steps,
+              LeaseGranted.class,
+              e -> {
+                Amounts more = e.charged();
+                for (Dimension d : Dimension.values()) {
+                  more = more.has(d) ? more.with(d, more.get(d) + 1_000) : more;
+                }
+                return Tamper.granted(e, more, e.grantedAtMs(), e.virtualTime());
+              })),
+  GIVES_THE_RESERVE_PRIORITY(Invariants::conserved, Mutant::everythingOutOfReserve),
+  TAKES_NOTHING_FROM_THE_OTHER_QUOTA(
+      Invariants::conserved,
+      steps ->
+          Tamper.each(
+              steps,
+              LeaseGranted.class,
+              e ->
+                  Tamper.taken(
+                      e,
+                      new Taken(
+                          Map.of(),
+                          e.taken().reserve(),
+                          e.taken().ceiling(),
+                          false,
+                          null,
+                          false)))),
+  LETS_A_TENANT_ABOVE_ITS_CEILING(
+      Invariants::conserved,
+      steps ->
+          Tamper.each(
+              steps,
+              LeaseGranted.class,
+              e ->
+                  Tamper.taken(
+                      e,
+                      new Taken(
+                          e.taken().also(),
+                          e.taken().reserve(),
+                          Amounts.NONE,
+                          false,
+                          null,
+                          false)))),
   WEDGES_A_PROBE(
       Invariants::oneProbeAtATime,
       steps ->
@@ -141,10 +190,74 @@ enum Mutant {
       steps ->
           Tamper.each(
               steps, LeaseEnqueued.class, e -> Tamper.enqueued(e, e.waiter().startTag() + 1))),
+  FOLLOWS_LEVELS_FOR_EVER(MarginInvariants::losingHeadersFallsBack, Mutant::followForEver),
+  APPLIES_OLD_HEADERS(
+      MarginInvariants::staleHeadersDoNothing,
+      steps ->
+          Tamper.each(
+              steps,
+              BucketsResynced.class,
+              e -> Tamper.resynced(e, -e.sentAtMs(), UnaryOperator.identity()))),
+  REFUNDS_WHAT_IS_ABSORBED(
+      MarginInvariants::whatIsAbsorbedMovesNothing,
+      steps ->
+          Tamper.each(
+              steps,
+              LeaseSettled.class,
+              e ->
+                  e.adjusted().has(Dimension.INPUT_TOKENS)
+                      ? Tamper.settled(
+                          e,
+                          e.adjusted()
+                              .with(
+                                  Dimension.INPUT_TOKENS,
+                                  e.adjusted().get(Dimension.INPUT_TOKENS) + 1))
+                      : e)),
+  ADOPTS_WHAT_IT_IS_TOLD(
+      Invariants::conserved,
+      steps ->
+          Tamper.each(
+              steps,
+              BucketsResynced.class,
+              e ->
+                  Tamper.resynced(
+                      e,
+                      e.sentAtMs(),
+                      r ->
+                          new Event.Resync(
+                              r.dimension(),
+                              r.before(),
+                              r.low(),
+                              r.high(),
+                              r.low(),
+                              r.outsideMilli())))),
+  DOES_NOT_JOURNAL_WHAT_OTHERS_TAKE(
+      Invariants::conserved,
+      steps ->
+          Tamper.each(
+              steps,
+              BucketsResynced.class,
+              e ->
+                  Tamper.resynced(
+                      e,
+                      e.sentAtMs(),
+                      r ->
+                          new Event.Resync(
+                              r.dimension(), r.before(), r.low(), r.high(), r.after(), null)))),
+  DOES_NOT_RAISE_THE_SAFETY_FACTOR(
+      MarginInvariants::episodesRaiseTheSafetyFactor,
+      steps -> Tamper.each(steps, Event.SafetyFactorChanged.class, e -> null)),
+  CHANGES_ITS_MODE_SILENTLY(
+      Invariants::conserved, steps -> Tamper.each(steps, Event.MarginModeChanged.class, e -> null)),
+  DOES_NOT_WRITE_WHAT_IT_LEARNS(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.LEARNED)),
+  DOES_NOT_WRITE_AN_AGENT(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.AGENT)),
   DOES_NOT_WRITE_A_WAITER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.WAITER)),
   DOES_NOT_WRITE_A_LEASE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.LEASE)),
   DOES_NOT_WRITE_A_BALANCE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BALANCE)),
   DOES_NOT_WRITE_A_FLOW(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.FLOW)),
+  DOES_NOT_WRITE_A_TENANT(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.TENANT)),
+  DOES_NOT_WRITE_A_RESERVE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.RESERVE)),
+  DOES_NOT_WRITE_A_TASK(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.TASK)),
   DOES_NOT_COUNT_TRAFFIC(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.TRAFFIC)),
   DOES_NOT_WRITE_A_SHARE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.SHARE)),
   DOES_NOT_WRITE_A_BREAKER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BREAKER)),
@@ -172,6 +285,25 @@ enum Mutant {
     return tamper.apply(steps);
   }
 
+  private static List<Step> followForEver(List<Step> steps) {
+    return eachBucket(
+        steps,
+        b ->
+            b.answeredAtMs() == null
+                ? b
+                : new Row.BucketRow(
+                    b.dimension(),
+                    b.balance(),
+                    b.remainder(),
+                    b.learnedLimit(),
+                    b.absorbedBeforeMs(),
+                    b.clipped(),
+                    MarginModeName.ADAPTIVE,
+                    b.answeredAtMs(),
+                    b.resetAtMs(),
+                    b.outside()));
+  }
+
   private static List<Step> grantAtOnce(List<Step> steps) {
     Map<String, Long> enqueuedAtMs = new HashMap<>();
     for (Step step : steps) {
@@ -185,6 +317,17 @@ enum Mutant {
         steps,
         LeaseGranted.class,
         e -> Tamper.granted(e, e.charged(), enqueuedAtMs.get(e.requestId()), e.virtualTime()));
+  }
+
+  /** Every interactive request is let in as if its reserve paid. */
+  private static List<Step> everythingOutOfReserve(List<Step> steps) {
+    return Tamper.each(
+        steps,
+        LeaseGranted.class,
+        e ->
+            Tamper.taken(
+                e,
+                new Taken(e.taken().also(), e.charged(), e.taken().ceiling(), true, null, false)));
   }
 
   private static List<Step> settleTwice(List<Step> steps) {
@@ -315,7 +458,9 @@ enum Mutant {
             old.sendGuardMs(),
             old.forecast(),
             old.errorMilli(),
-            old.signalled()));
+            old.signalled(),
+            old.standing(),
+            old.taken()));
   }
 
   private static List<Step> rejectLate(List<Step> steps) {

@@ -20,6 +20,7 @@ final class TagBook {
   private final Map<String, Long> firstTags = new HashMap<>();
   private final Map<String, Event.LeaseRejected> rejected = new HashMap<>();
   private final Map<String, Long> virtualTimes = new HashMap<>();
+  private final Map<String, Long> topTimes = new HashMap<>();
   private Map<String, Amounts> levels = new HashMap<>();
 
   TagBook(List<String> wrong) {
@@ -39,6 +40,8 @@ final class TagBook {
         }
       } else if (event instanceof Event.LeaseCancelled e) {
         waiting.remove(Invariants.id(e.agentId(), e.requestId()));
+      } else if (event instanceof Event.WaiterReweighted e) {
+        reweighted(e);
       } else if (event instanceof Event.QuotaDefined e) {
         // Other limits or weights: finish tags of who waits follow anew from their starts.
         waiting.values().removeIf(w -> w.request().quotaId().equals(e.quotaId()));
@@ -51,10 +54,11 @@ final class TagBook {
   private void enqueued(Step step, Waiter waiter) {
     LeaseRequest request = waiter.request();
     String id = Invariants.id(request.agentId(), request.requestId());
-    long virtualTime = virtualTimes.getOrDefault(request.quotaId(), 0L);
+    long virtualTime = virtualTimes.getOrDefault(line(waiter), 0L);
     Long first = firstTags.put(id, waiter.startTag());
     waiting.put(id, waiter);
-    if (waiter.attempt() > 1) {
+    boolean requeued = step.command() instanceof Command.SettleLease;
+    if (requeued) {
       if (first != null && first != waiter.startTag()) {
         wrong.add(id + " came back with tag " + waiter.startTag() + ", not its own " + first);
       }
@@ -80,22 +84,51 @@ final class TagBook {
   private void granted(Event.LeaseGranted e) {
     String id = Invariants.id(e.agentId(), e.requestId());
     Waiter waiter = waiting.remove(id);
-    Long before = virtualTimes.put(e.quotaId(), e.virtualTime());
+    Long top = topTimes.put(e.quotaId(), e.order().topVirtualTime());
+    if (top != null && e.order().topVirtualTime() < top) {
+      wrong.add("upper virtual time fell from " + top + " to " + e.order().topVirtualTime());
+    }
+    if (waiter == null) {
+      return;
+    }
+    Long before = virtualTimes.put(line(waiter), e.virtualTime());
     if (before != null && e.virtualTime() < before) {
       wrong.add("virtual time fell from " + before + " to " + e.virtualTime());
     }
-    if (waiter != null && e.virtualTime() < waiter.finishTag()) {
-      wrong.add(id + " with tag " + waiter.finishTag() + " was served at " + e.virtualTime());
-    }
-    if (waiter != null) {
+    if (e.order().lane() == Event.Lane.IN_ORDER) {
+      if (e.virtualTime() < waiter.finishTag()) {
+        wrong.add(id + " with tag " + waiter.finishTag() + " was served at " + e.virtualTime());
+      }
       overtakes(id, waiter);
+    } else if (before != null && e.virtualTime() != before) {
+      wrong.add(id + " passed, and moved virtual time from " + before);
     }
+  }
+
+  /** A weight that changed moves the finish, and the start stays. */
+  private void reweighted(Event.WaiterReweighted e) {
+    Waiter waiter = waiting.get(Invariants.id(e.agentId(), e.requestId()));
+    if (waiter != null) {
+      long length = e.finishTag() - waiter.startTag();
+      long expected = waiter.cost() * 1_000_000 / e.weightMilli();
+      if (length != expected) {
+        wrong.add(e.requestId() + " has length " + length + " at its new weight, not " + expected);
+      }
+      waiting.put(
+          Invariants.id(e.agentId(), e.requestId()),
+          waiter.weighing(e.weightMilli(), e.finishTag(), waiter.standing()));
+    }
+  }
+
+  /** Who is served in one order: the agents of a tenant of a quota. */
+  private static String line(Waiter waiter) {
+    return waiter.request().quotaId() + " " + waiter.standing().tenant();
   }
 
   /** The smallest finish tag goes first, the earlier arrival among equals. */
   private void overtakes(String id, Waiter served) {
     for (Waiter other : waiting.values()) {
-      boolean sameQuota = other.request().quotaId().equals(served.request().quotaId());
+      boolean sameQuota = line(other).equals(line(served));
       boolean ahead =
           other.finishTag() < served.finishTag()
               || (other.finishTag() == served.finishTag() && other.arrival() < served.arrival());
@@ -111,12 +144,15 @@ final class TagBook {
     for (Row row : step.rows()) {
       if (row instanceof Row.BalanceRow r && defined) {
         // A quota that was removed and is defined again begins anew.
-        virtualTimes.put(r.quotaId(), r.virtualTime());
+        virtualTimes.keySet().removeIf(line -> line.startsWith(r.quotaId() + " "));
+        virtualTimes.put(r.quotaId() + " default", r.virtualTime());
+        topTimes.remove(r.quotaId());
       }
     }
     for (Row row : step.rows()) {
       if (row instanceof Row.FlowRow r) {
-        if (r.finishTag() <= virtualTimes.getOrDefault(r.quotaId(), 0L)) {
+        String line = r.quotaId() + " " + r.tenant();
+        if (r.finishTag() <= virtualTimes.getOrDefault(line, 0L)) {
           wrong.add(r.agentId() + " keeps a tag that virtual time has passed");
         }
       } else if (row instanceof Row.WaiterRow r) {

@@ -1,11 +1,13 @@
 package dev.fairway.replay.invariants;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Handled;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.RowId;
+import dev.fairway.admission.engine.state.Taken;
 import dev.fairway.admission.engine.state.Waiter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -74,7 +76,26 @@ final class Tamper {
         atMs,
         e.expiresAtMs(),
         virtualTime,
-        e.correlation());
+        e.correlation(),
+        e.order(),
+        e.taken());
+  }
+
+  static Event.LeaseGranted taken(Event.LeaseGranted e, Taken taken) {
+    return new Event.LeaseGranted(
+        e.quotaId(),
+        e.requestId(),
+        e.agentId(),
+        e.leaseId(),
+        e.attempt(),
+        e.charged(),
+        e.coldCache(),
+        e.grantedAtMs(),
+        e.expiresAtMs(),
+        e.virtualTime(),
+        e.correlation(),
+        e.order(),
+        taken);
   }
 
   static Event.LeaseSettled settled(Event.LeaseSettled e, Amounts adjusted) {
@@ -90,7 +111,18 @@ final class Tamper {
         e.late(),
         e.sendDelayMs(),
         e.usedInput(),
-        e.usedOutput());
+        e.usedOutput(),
+        e.shift());
+  }
+
+  static BucketsResynced resynced(
+      BucketsResynced e, long sentAtMs, UnaryOperator<Event.Resync> change) {
+    return new BucketsResynced(
+        e.quotaId(),
+        e.leaseId(),
+        sentAtMs,
+        e.answeredAtMs(),
+        e.dimensions().stream().map(change).toList());
   }
 
   static Event.LeaseEnqueued enqueued(Event.LeaseEnqueued e, long startTag) {
@@ -112,7 +144,9 @@ final class Tamper {
             w.toldAtMs(),
             w.toldEtaMs(),
             w.firstEtaMs(),
-            w.forecast()));
+            w.forecast(),
+            w.standing()),
+        e.retries());
   }
 
   /** A quota's row with its buckets changed. */
@@ -138,7 +172,8 @@ final class Tamper {
         r.lastSignalSentAtMs(),
         r.zMilli(),
         r.zFallsFromMs(),
-        r.floorSinceMs());
+        r.floorSinceMs(),
+        r.order());
   }
 
   static Row.BucketRow bucket(Row.BucketRow b, long balance, long remainder, long clipped) {

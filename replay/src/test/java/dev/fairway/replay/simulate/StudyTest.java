@@ -123,26 +123,6 @@ class StudyTest {
   }
 
   @Test
-  void shouldLetSomebodyWatchARun() {
-    // given
-    Timeline timeline = new Timeline();
-    Study study = new Study(SHORT, List.of(1L), List.of(), NO_KNOBS);
-
-    // when
-    RunResult result = study.run(1, Policy.FULL_JITTER_30, timeline);
-
-    // then
-    assertThat(timeline.refused()).hasSize((int) result.refusals());
-    assertThat(timeline.turns()).hasSize((int) result.turns());
-    assertThat(timeline.replans()).hasSize((int) result.replans());
-    assertThat(timeline.merges()).hasSize((int) result.finishedPrs());
-    assertThat(timeline.dropped()).isZero();
-    assertThat(timeline.turns())
-        .isSortedAccordingTo(java.util.Comparator.comparingLong(Timeline.Turn::endedAtMs))
-        .allMatch(t -> t.waitingSinceMs() <= t.sentAtMs() && t.sentAtMs() < t.endedAtMs());
-  }
-
-  @Test
   void shouldRunTheEngineWithOtherKnobs() throws InterruptedException {
     // given
     ObjectNode low = JsonNodeFactory.instance.objectNode();

@@ -62,7 +62,9 @@ class JournalFileTest {
                 7L,
                 8L,
                 9L,
-                ByteBuffer.wrap(new byte[] {0, -1})));
+                ByteBuffer.wrap(new byte[] {0, -1}),
+                null,
+                null));
     AdmissionEvent second = event(2, new MarginCut("k", 8500, 8000));
     Path file = folder.resolve("journal.jsonl");
 

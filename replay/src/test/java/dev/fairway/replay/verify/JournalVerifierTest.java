@@ -248,7 +248,9 @@ class JournalVerifierTest {
                 g.getGrantedAtMs(),
                 g.getExpiresAtMs(),
                 g.getVirtualTime(),
-                g.getCorrelation()));
+                g.getCorrelation(),
+                g.getOrder(),
+                g.getTaken()));
       } else {
         events.add(event);
       }

@@ -37,14 +37,10 @@ public final class Breaker {
     ACCEPTED
   }
 
-  /** Whether the breaker lets anything be granted at that time. */
-  public static boolean mayGrant(QuotaState quota, long atMs) {
-    BreakerState breaker = quota.breaker();
-    return breaker.phase() == Phase.CLOSED
-        || (breaker.phase() == Phase.OPEN && breaker.untilMs() <= atMs);
-  }
-
-  /** When it does if nothing else happens; {@link Long#MAX_VALUE} if time alone does not help. */
+  /**
+   * When the breaker lets somebody be granted if nothing else happens; {@link Long#MAX_VALUE} if time
+   * alone does not help.
+   */
   public static long grantDueMs(QuotaState quota, long atMs) {
     BreakerState breaker = quota.breaker();
     switch (breaker.phase()) {
@@ -79,15 +75,26 @@ public final class Breaker {
       Kind kind,
       Long waitMs,
       boolean late) {
-    if (!quota.policy().breaker()) {
-      return;
-    }
     Answer answer = answer(outcome, kind);
-    if (!quota.breaker().isOpen()) {
-      if (kind == Kind.RATE_LIMITED && answer == Answer.REFUSED && !late) {
-        count(tx, quota, lease, waitMs);
+    for (String also : lease.taken().also().keySet()) {
+      QuotaState other = tx.state().quota(also);
+      if (other != null && other.breaker().isOpen()) {
+        answered(tx, other, lease, answer, waitMs);
       }
-    } else if (answer == Answer.ACCEPTED) {
+    }
+    if (quota.breaker().isOpen()) {
+      answered(tx, quota, lease, answer, waitMs);
+    } else if (quota.policy().breaker()
+        && kind == Kind.RATE_LIMITED
+        && answer == Answer.REFUSED
+        && !late) {
+      count(tx, quota, lease, waitMs);
+    }
+  }
+
+  private static void answered(
+      Transaction tx, QuotaState quota, Lease lease, Answer answer, Long waitMs) {
+    if (answer == Answer.ACCEPTED) {
       accepted(tx, quota, lease);
     } else if (lease.leaseId().equals(quota.breaker().probeLeaseId())) {
       int failures = quota.breaker().failures();
@@ -101,6 +108,12 @@ public final class Breaker {
 
   /** A call that runs was answered: the provider took it. */
   public static void answered(Transaction tx, QuotaState quota, Lease lease) {
+    for (String also : lease.taken().also().keySet()) {
+      QuotaState other = tx.state().quota(also);
+      if (other != null && other.breaker().isOpen()) {
+        accepted(tx, other, lease);
+      }
+    }
     if (quota.breaker().isOpen()) {
       accepted(tx, quota, lease);
     }
@@ -110,12 +123,21 @@ public final class Breaker {
   public static void timeOut(Transaction tx, QuotaState quota) {
     BreakerState breaker = quota.breaker();
     if (breaker.phase() == Phase.HALF_OPEN) {
-      Lease probe = quota.lease(breaker.probeLeaseId());
+      Lease probe = probe(tx, quota);
       boolean gone = probe == null || probe.status() != Status.OPEN;
       if (gone || breaker.untilMs() <= tx.nowMs()) {
         open(tx, quota, BreakerCause.PROBE_SILENT, breaker.failures(), 0);
       }
     }
+  }
+
+  /** A quota that others take from may be probed by a lease of one of them. */
+  private static Lease probe(Transaction tx, QuotaState quota) {
+    Lease probe = quota.lease(quota.breaker().probeLeaseId());
+    for (QuotaState taker : tx.state().sharing(quota)) {
+      probe = probe != null ? probe : taker.lease(quota.breaker().probeLeaseId());
+    }
+    return probe;
   }
 
   /** When {@link #timeOut} is due, or {@link Long#MAX_VALUE}. */

@@ -19,12 +19,7 @@ public final class Ramps {
 
   private Ramps() {}
 
-  /** Whether the ramp lets anything be granted at that time. */
-  public static boolean mayGrant(QuotaState quota, long atMs) {
-    return grantDueMs(quota, atMs) <= atMs;
-  }
-
-  /** When it does if nothing else happens. */
+  /** When the ramp lets somebody be granted if nothing else happens. */
   public static long grantDueMs(QuotaState quota, long atMs) {
     Ramp ramp = quota.breaker().ramp();
     return ramp == null ? atMs : atMs + ramp.msUntil(atMs, 0);

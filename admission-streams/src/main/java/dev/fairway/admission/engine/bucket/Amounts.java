@@ -72,6 +72,11 @@ public final class Amounts {
     return combine(other, Amounts::saturatedSubtract);
   }
 
+  /** The greater per dimension; a dimension is present where either has it. */
+  public Amounts max(Amounts other) {
+    return combine(other, Math::max);
+  }
+
   /** {@code a + b}, held at the ends of {@code long}. */
   public static long saturatedAdd(long a, long b) {
     long sum = a + b;

@@ -17,20 +17,34 @@ final class ActualUse {
 
   /** What counts against the quota, as far as it is known; what is not known stays as charged. */
   static Amounts actual(QuotaPolicy policy, Lease lease, Settlement settlement) {
+    Tokens used = tokens(policy, lease, settlement, lease.charged());
+    return used == null
+        ? nothing(policy, settlement, lease.charged())
+        : only(lease.charged(), Charges.of(policy, used.input, used.output));
+  }
+
+  /** What counts against another quota that the lease took from too. */
+  static Amounts inOther(QuotaPolicy policy, Lease lease, Settlement settlement, Amounts held) {
+    Tokens used = tokens(policy, lease, settlement, held);
+    return used == null
+        ? nothing(policy, settlement, held)
+        : only(held, Charges.everyDimension(used.input, used.output));
+  }
+
+  /** Tokens of a call. */
+  private record Tokens(long input, long output) {}
+
+  /** Null where the provider did no work. */
+  private static Tokens tokens(
+      QuotaPolicy policy, Lease lease, Settlement settlement, Amounts charged) {
     Outcome outcome = settlement.outcome();
-    if (outcome == Outcome.NOT_SENT) {
-      return zero(lease.charged());
-    }
-    if (outcome == Outcome.RATE_LIMITED) {
-      Amounts none = zero(lease.charged());
-      return policy.accounting().refusalCostsRequest() && none.has(Dimension.REQUESTS)
-          ? none.with(Dimension.REQUESTS, lease.charged().get(Dimension.REQUESTS))
-          : none;
+    if (outcome == Outcome.NOT_SENT || outcome == Outcome.RATE_LIMITED) {
+      return null;
     }
     Usage usage = settlement.usage();
     boolean refused = outcome == Outcome.OVERLOADED;
     long outputHeld = lease.forecast().outputTokens();
-    long inputHeld = inputHeld(policy, lease, outputHeld);
+    long inputHeld = inputHeld(policy, lease, charged, outputHeld);
     long input = refused && !lease.inputKnown() ? 0 : inputHeld;
     long output = refused ? 0 : outputHeld;
     if (usage != null && usage.inputTokens() != null) {
@@ -39,15 +53,24 @@ final class ActualUse {
     if (usage != null && usage.outputTokens() != null) {
       output = usage.outputTokens();
     }
-    return only(lease.charged(), Charges.of(policy, input, output));
+    return new Tokens(input, output);
   }
 
-  private static long inputHeld(QuotaPolicy policy, Lease lease, long outputHeld) {
-    if (lease.charged().has(Dimension.INPUT_TOKENS)) {
-      return lease.charged().get(Dimension.INPUT_TOKENS);
+  private static Amounts nothing(QuotaPolicy policy, Settlement settlement, Amounts charged) {
+    Amounts none = zero(charged);
+    boolean counts =
+        settlement.outcome() == Outcome.RATE_LIMITED
+            && policy.accounting().refusalCostsRequest()
+            && none.has(Dimension.REQUESTS);
+    return counts ? none.with(Dimension.REQUESTS, charged.get(Dimension.REQUESTS)) : none;
+  }
+
+  private static long inputHeld(QuotaPolicy policy, Lease lease, Amounts charged, long outputHeld) {
+    if (charged.has(Dimension.INPUT_TOKENS)) {
+      return charged.get(Dimension.INPUT_TOKENS);
     }
-    if (lease.charged().has(Dimension.TOKENS)) {
-      return lease.charged().get(Dimension.TOKENS) - outputHeld;
+    if (charged.has(Dimension.TOKENS)) {
+      return charged.get(Dimension.TOKENS) - outputHeld;
     }
     return Charges.inputEstimate(lease.request(), lease.forecast(), policy, lease.coldCache());
   }
@@ -118,10 +141,15 @@ final class ActualUse {
 
   /** Under-estimating must not pay: the flow's tag follows what the call really cost. */
   static long tagShift(QuotaPolicy policy, Lease lease, Settlement settlement, Amounts actual) {
+    long cost = cost(policy, lease, settlement, actual);
+    return Tags.length(cost, lease.weightMilli()) - Tags.length(lease.cost(), lease.weightMilli());
+  }
+
+  /** What a call really cost in the fair queue; nothing where it was not made. */
+  static long cost(QuotaPolicy policy, Lease lease, Settlement settlement, Amounts actual) {
     boolean notUsed =
         settlement.outcome() == Outcome.NOT_SENT || settlement.outcome() == Outcome.RATE_LIMITED;
-    long cost = notUsed ? 0 : actualCost(policy, lease, settlement, actual);
-    return Tags.length(cost, lease.weightMilli()) - Tags.length(lease.cost(), lease.weightMilli());
+    return notUsed ? 0 : actualCost(policy, lease, settlement, actual);
   }
 
   private static long actualCost(

@@ -6,6 +6,8 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
 import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.ShareBuckets;
+import java.util.function.ToLongFunction;
 
 /** What a call is charged, and what it costs in the fair queue. Pure arithmetic. */
 public final class Charges {
@@ -18,43 +20,55 @@ public final class Charges {
     return request.estimate().cachedTokens() > 0 && (expiresAtMs == null || expiresAtMs <= atMs);
   }
 
-  /** What a request that arrives now is expected to use. */
-  public static Forecast forecast(LeaseRequest request, QuotaState quota) {
-    QuotaPolicy policy = quota.policy();
-    long output = OutputReserve.of(policy).tokens(request, quota.statistics());
-    return new Forecast(uncachedInput(request, quota, output), output);
+  /** What a request with those claims that arrives now is expected to use. */
+  public static Forecast forecast(LeaseRequest request, Claims claims, QuotaState quota) {
+    long output = OutputReserve.of(quota.policy()).tokens(request, claims, quota.statistics());
+    return new Forecast(uncachedInput(request, claims, quota, output), output);
   }
 
   /** The agent's estimate as its role's errors correct it; without one, what its role uses. */
-  private static long uncachedInput(LeaseRequest request, QuotaState quota, long output) {
+  private static long uncachedInput(
+      LeaseRequest request, Claims claims, QuotaState quota, long output) {
     QuotaPolicy policy = quota.policy();
     Long estimate = request.estimate().inputTokens();
     if (!policy.learns()) {
       return estimate != null ? estimate : policy.defaultEstimate();
     }
     if (estimate == null) {
-      Double mean = quota.statistics().meanInput(request.role());
+      Double mean = quota.statistics().meanInput(claims.role());
       estimate = mean == null ? policy.defaultEstimate() : Math.round(mean);
-      return Math.min(estimate, fitting(request, quota, output, estimate));
+      return Math.min(estimate, mostInput(request, claims, quota, output));
     }
-    long corrected = Math.round(estimate * quota.statistics().correction(request.role()));
+    long corrected = Math.round(estimate * quota.statistics().correction(claims.role()));
     // What the agent asks for may never fit; a correction alone must not be the reason.
     return corrected <= estimate
         ? corrected
-        : Math.max(estimate, Math.min(corrected, fitting(request, quota, output, corrected)));
+        : Math.max(estimate, Math.min(corrected, mostInput(request, claims, quota, output)));
   }
 
-  /** The most input that still fits beside the prefix and the output. */
-  private static long fitting(LeaseRequest request, QuotaState quota, long output, long wanted) {
-    long most = wanted;
+  /** The most input that still fits beside the prefix and the output, wherever it is taken from. */
+  private static long mostInput(
+      LeaseRequest request, Claims claims, QuotaState quota, long output) {
+    long most = Math.min(FixedPoint.MAX_AMOUNT, inputIn(quota::largest, quota, output));
+    for (QuotaState other : quota.also()) {
+      most = Math.min(most, inputIn(other::largest, other, output));
+    }
+    ShareBuckets ceiling = quota.tenant(claims.tenant()).ceiling();
+    if (ceiling != null) {
+      most = Math.min(most, inputIn(d -> ceiling.largest(quota, d), quota, output));
+    }
+    return Math.max(0, most - request.estimate().cachedTokens());
+  }
+
+  private static long inputIn(ToLongFunction<Dimension> largest, QuotaState quota, long output) {
+    long most = Long.MAX_VALUE;
     if (quota.limits(Dimension.INPUT_TOKENS)) {
-      most = quota.largest(Dimension.INPUT_TOKENS) - request.estimate().cachedTokens();
+      most = largest.applyAsLong(Dimension.INPUT_TOKENS);
     }
     if (quota.limits(Dimension.TOKENS)) {
-      long left = quota.largest(Dimension.TOKENS) - request.estimate().cachedTokens() - output;
-      most = Math.min(most, left);
+      most = Math.min(most, largest.applyAsLong(Dimension.TOKENS) - output);
     }
-    return Math.max(0, most);
+    return most;
   }
 
   /** Charge of a request per limited dimension, with a warm or a cold cache. */
@@ -70,6 +84,39 @@ public final class Charges {
       Dimension d = Dimension.of(i);
       if (policy.limits().has(d)) {
         charge = charge.with(d, component(d, input, output));
+      }
+    }
+    return charge;
+  }
+
+  /**
+   * What a request takes of every dimension, limited or not; null where its quota takes from no
+   * other.
+   */
+  public static Amounts demand(
+      LeaseRequest request, Forecast forecast, QuotaPolicy policy, boolean coldCache) {
+    if (policy.order().also().isEmpty()) {
+      return null;
+    }
+    long input = inputEstimate(request, forecast, policy, coldCache);
+    return everyDimension(input, forecast.outputTokens());
+  }
+
+  /** What a call with these tokens takes of every dimension. */
+  static Amounts everyDimension(long input, long output) {
+    Amounts all = Amounts.NONE;
+    for (Dimension d : Dimension.values()) {
+      all = all.with(d, component(d, input, output));
+    }
+    return all;
+  }
+
+  /** What of a call counts in another quota: its limited dimensions. */
+  static Amounts limitedBy(QuotaPolicy policy, Amounts amounts) {
+    Amounts charge = Amounts.NONE;
+    for (Dimension d : Dimension.values()) {
+      if (policy.limits().has(d)) {
+        charge = charge.with(d, amounts.get(d));
       }
     }
     return charge;

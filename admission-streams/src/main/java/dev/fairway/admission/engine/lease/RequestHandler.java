@@ -1,5 +1,6 @@
 package dev.fairway.admission.engine.lease;
 
+import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Event.Decision;
 import dev.fairway.admission.engine.Event.DecisionRepeated;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
@@ -9,34 +10,36 @@ import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.RequestIgnored;
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.QuotaDefinition.State;
+import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.bucket.Amounts;
-import dev.fairway.admission.engine.bucket.Dimension;
-import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
 import dev.fairway.admission.engine.queue.Departures;
 import dev.fairway.admission.engine.queue.Drain;
 import dev.fairway.admission.engine.queue.Eta;
+import dev.fairway.admission.engine.queue.Limits;
 import dev.fairway.admission.engine.queue.Tags;
+import dev.fairway.admission.engine.queue.Weights;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Row.Ending;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
+import dev.fairway.admission.engine.state.Standing;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Answers a lease request: GRANT, QUEUED or REJECT. A grant out of hand and one out of the queue
  * are the same code: push, then drain.
  */
 public final class RequestHandler {
-  /** How long after its retry time a rejected request's tag is kept. */
-  private static final long KEPT_TAG_MS = 60_000;
-
   private final Transaction tx;
   private final LeaseRequest request;
   private final long appendedAtMs;
   private final String contentHash;
+  private Attempts attempts;
 
   /**
    * A request whose ids are sound.
@@ -48,6 +51,7 @@ public final class RequestHandler {
     this.request = request;
     this.appendedAtMs = appendedAtMs;
     this.contentHash = Identity.contentOf(request);
+    this.attempts = new Attempts(1, request.taskId(), null);
   }
 
   /** Rejects a request that breaks a rule; nothing is remembered of it. */
@@ -66,8 +70,20 @@ public final class RequestHandler {
                 + request.quotaId()
                 + "'; define it, or correct the request",
             null);
-      } else if (!refused(quota)) {
-        admit(quota);
+      } else if (quota.also() == null) {
+        tell(
+            RejectReason.UNKNOWN_QUOTA,
+            "Expected every quota that '"
+                + quota.id()
+                + "' takes from too to be defined, but of "
+                + quota.policy().order().also()
+                + " one is not; define it, or take it out of also",
+            null);
+      } else {
+        attempts = Attempts.of(tx.state(), quota.policy(), request);
+        if (!refused(quota)) {
+          admit(quota);
+        }
       }
     }
   }
@@ -123,7 +139,7 @@ public final class RequestHandler {
 
   private LeaseQueued queued(Waiter waiter) {
     QuotaState quota = tx.state().quota(waiter.request().quotaId());
-    return Eta.told(quota, waiter, tx.nowMs(), request.correlation());
+    return Eta.told(tx.state(), quota, waiter, tx.nowMs(), request.correlation());
   }
 
   private LeaseGranted granted(Lease lease) {
@@ -139,7 +155,9 @@ public final class RequestHandler {
         lease.grantedAtMs(),
         lease.expiresAtMs(),
         quota.virtualTime(),
-        request.correlation());
+        request.correlation(),
+        new Event.Order(Event.Lane.IN_ORDER, null, null, quota.virtualTime(), 0),
+        lease.taken());
   }
 
   private LeaseRejected ended(RememberedRow past) {
@@ -174,26 +192,37 @@ public final class RequestHandler {
   }
 
   private boolean refused(QuotaState quota) {
-    if (quota.definition().state() == State.DRAINING) {
-      reject(RejectReason.QUOTA_DRAINING, "The quota is draining and takes no new requests", null);
+    CallBudgets.Spent spent =
+        CallBudgets.spent(
+            tx.state(),
+            quota,
+            request.agentId(),
+            request.taskId(),
+            attempts.attempt(),
+            attempts.budgetTask());
+    List<QuotaState> all = new ArrayList<>(quota.also());
+    all.add(0, quota);
+    for (QuotaState each : all) {
+      if (each.definition().state() == State.DRAINING) {
+        reject(
+            RejectReason.QUOTA_DRAINING,
+            "Quota '" + each.id() + "' is draining and takes no new requests",
+            null);
+        return true;
+      }
+    }
+    if (spent != null) {
+      reject(RejectReason.BUDGET_SPENT, spent.detail(), spent.retryAtMs());
       return true;
     }
-    Integer callsPerTask = quota.policy().callsPerTask();
-    if (callsPerTask != null
-        && request.taskId() != null
-        && tx.state().callsOf(request.taskId()) >= callsPerTask) {
-      reject(
-          RejectReason.BUDGET_SPENT,
-          "Task '" + request.taskId() + "' has made its " + callsPerTask + " calls",
-          null);
-      return true;
-    }
-    if (quota.isExhausted(tx.nowMs())) {
-      reject(
-          RejectReason.QUOTA_EXHAUSTED,
-          Departures.exhaustedDetail(quota, tx.nowMs()),
-          quota.holdUntilMs());
-      return true;
+    for (QuotaState each : all) {
+      if (each.isExhausted(tx.nowMs())) {
+        reject(
+            RejectReason.QUOTA_EXHAUSTED,
+            Departures.exhaustedDetail(each, tx.nowMs()),
+            each.holdUntilMs());
+        return true;
+      }
     }
     return false;
   }
@@ -201,15 +230,15 @@ public final class RequestHandler {
   // ---- into the queue, and out of it if nobody is ahead
 
   private void admit(QuotaState quota) {
-    boolean cold = Charges.coldCache(request, tx.nowMs());
-    Forecast forecast = Charges.forecast(request, quota);
-    Amounts charge = Charges.estimated(request, forecast, quota.policy(), cold);
-    Dimension never = Drain.neverFits(quota, charge);
+    Claims claims = Claims.of(quota.policy().order(), request);
+    Forecast forecast = Charges.forecast(request, claims, quota);
+    Takes takes = Takes.of(quota, request, forecast, tx.nowMs());
+    Limits.Never never = Limits.neverFits(quota, claims.tenant(), takes);
     if (never != null) {
-      reject(RejectReason.NEVER_FITS, Drain.neverFitsDetail(quota, never, charge), null);
+      reject(never.reason(), never.detail(), null);
       return;
     }
-    Waiter waiter = waiter(quota, forecast, charge, cold);
+    Waiter waiter = waiter(quota, takes, claims, forecast);
     if (waiter.deadlineMs() < tx.nowMs()) {
       reject(
           RejectReason.DEADLINE_PASSED,
@@ -217,31 +246,31 @@ public final class RequestHandler {
           null);
       return;
     }
-    Ahead ahead = quota.order().ahead(waiter.finishTag(), waiter.arrival());
-    boolean goesNow =
-        ahead.count() == 0
-            && Drain.mayGrant(quota, tx.nowMs())
-            && Drain.fits(quota, request.role(), charge, tx.nowMs());
-    if (goesNow || !rejectedFromQueue(quota, waiter, ahead)) {
+    if (Drain.wouldGo(tx, quota, waiter, takes) || !rejectedFromQueue(quota, waiter)) {
       push(quota, waiter);
     }
   }
 
-  private Waiter waiter(QuotaState quota, Forecast forecast, Amounts charge, boolean cold) {
-    int weight = Tags.weightMilli(request, quota.policy().roles());
-    long cost = Charges.estimatedCost(request, forecast, quota.policy(), cold);
-    long startTag = startTag(quota);
+  private Waiter waiter(QuotaState quota, Takes takes, Claims claims, Forecast forecast) {
+    QuotaPolicy policy = quota.policy();
+    Amounts demand = Charges.demand(request, forecast, policy, takes.cold());
+    Standing standing = Standing.of(claims, attempts.budgetTask(), demand);
+    int weight = Weights.milli(tx.state(), quota, request, standing, attempts.attempt());
+    long cost = Charges.estimatedCost(request, forecast, policy, takes.cold());
+    long startTag = startTag(quota, claims.tenant());
     Long deadline = request.deadlineMs();
+    Amounts charge = takes.own();
     return new Waiter(
         request,
         contentHash,
         appendedAtMs,
-        1,
+        attempts.attempt(),
         quota.nextArrival(),
         tx.nowMs(),
         deadline != null
             ? deadline
-            : Math.min(appendedAtMs, tx.nowMs()) + 2 * Eta.effectiveMaxWaitMs(quota, charge),
+            : Math.min(appendedAtMs, tx.nowMs())
+                + 2 * Eta.effectiveMaxWaitMs(quota, claims.tenant(), charge, demand),
         charge,
         cost,
         weight,
@@ -250,29 +279,24 @@ public final class RequestHandler {
         null,
         null,
         null,
-        forecast);
+        forecast,
+        standing);
   }
 
   /** Who comes back after a REJECT starts where it would have started then. */
-  private long startTag(QuotaState quota) {
+  private long startTag(QuotaState quota, String tenant) {
     if (request.retryOf() != null) {
       RememberedRow past =
           tx.state().remembered(Identity.ofRequest(request.agentId(), request.retryOf()));
-      boolean kept =
-          past != null
-              && past.keptTag() != null
-              && past.quotaId().equals(quota.id())
-              && past.retryAtMs() != null
-              && tx.nowMs() <= past.retryAtMs() + KEPT_TAG_MS;
-      if (kept) {
+      if (past != null && past.quotaId().equals(quota.id()) && Attempts.keeps(past, tx.nowMs())) {
         return past.keptTag();
       }
     }
-    return quota.startTag(request.agentId());
+    return quota.startTag(tenant, request.agentId());
   }
 
-  private boolean rejectedFromQueue(QuotaState quota, Waiter waiter, Ahead ahead) {
-    long eta = Eta.waitMs(quota, ahead, waiter, tx.nowMs());
+  private boolean rejectedFromQueue(QuotaState quota, Waiter waiter) {
+    long eta = Eta.waitMs(tx.state(), quota, waiter, tx.nowMs());
     Long retryAtMs = tx.nowMs() + eta;
     int longest = quota.policy().queueMax();
     int longestOfAgent = quota.policy().queueMaxPerAgent();
@@ -292,11 +316,18 @@ public final class RequestHandler {
           waiter);
       return true;
     }
-    long longestWait = Eta.effectiveMaxWaitMs(quota, waiter.estimate());
+    long longestWait = Eta.effectiveMaxWaitMs(quota, waiter);
     if (eta > longestWait) {
+      boolean ceiling = Eta.atCeiling(quota, waiter, eta, tx.nowMs());
       reject(
-          RejectReason.QUEUE_WAIT_TOO_LONG,
-          "The wait would be " + eta + " ms, the longest promised is " + longestWait + " ms",
+          ceiling ? RejectReason.TENANT_CEILING : RejectReason.QUEUE_WAIT_TOO_LONG,
+          "The wait would be "
+              + eta
+              + " ms"
+              + (ceiling ? " for the share of tenant '" + waiter.standing().tenant() + "'" : "")
+              + ", the longest promised is "
+              + longestWait
+              + " ms",
           retryAtMs,
           waiter);
       return true;
@@ -305,7 +336,7 @@ public final class RequestHandler {
   }
 
   private void push(QuotaState quota, Waiter waiter) {
-    tx.emit(new LeaseEnqueued(waiter));
+    tx.emit(new LeaseEnqueued(waiter, attempts.retries()));
     Drain.run(tx, quota);
     String identity = Identity.ofRequest(request.agentId(), request.requestId());
     Waiter waiting = tx.state().waiter(identity);
@@ -341,6 +372,8 @@ public final class RequestHandler {
         retryAtMs,
         keptTag,
         content,
-        request.correlation());
+        request.correlation(),
+        attempts.attempt(),
+        attempts.budgetTask());
   }
 }

@@ -7,6 +7,7 @@ import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Event.SettlementIgnored;
+import dev.fairway.admission.engine.Event.Shift;
 import dev.fairway.admission.engine.Event.UnleasedCharged;
 import dev.fairway.admission.engine.InvalidCommandException;
 import dev.fairway.admission.engine.RejectReason;
@@ -24,12 +25,14 @@ import dev.fairway.admission.engine.margin.HeaderResync;
 import dev.fairway.admission.engine.queue.Drain;
 import dev.fairway.admission.engine.queue.Eta;
 import dev.fairway.admission.engine.queue.Tags;
+import dev.fairway.admission.engine.queue.Weights;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Lease.Status;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Row.Ending;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
+import dev.fairway.admission.engine.state.Standing;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
 
@@ -116,12 +119,14 @@ public final class SettlementHandler {
   private void renew(QuotaState quota, Lease lease) {
     Usage usage = settlement.usage();
     Amounts adjusted = Amounts.NONE;
+    Shift shift = Shift.NONE;
     boolean inputKnown = lease.inputKnown();
     if (!inputKnown && usage != null && usage.inputTokens() != null) {
       inputKnown = true;
       long input = ActualUse.countedInput(quota.policy(), usage);
       Amounts actual = Charges.of(quota.policy(), input, lease.forecast().outputTokens());
       adjusted = ActualUse.adjustment(quota, lease, actual);
+      shift = Shifts.atRenewal(tx.state(), lease, input);
     }
     tx.emit(
         new LeaseRenewed(
@@ -132,7 +137,8 @@ public final class SettlementHandler {
             adjusted,
             inputKnown,
             Math.max(lease.expiresAtMs(), tx.nowMs() + quota.policy().leaseTtlMs()),
-            SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs())));
+            SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs()),
+            shift));
     resync(quota, lease.leaseId());
     if (SettlementRules.isAnswer(settlement)) {
       Breaker.answered(tx, quota, lease);
@@ -159,7 +165,8 @@ public final class SettlementHandler {
             late,
             SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs()),
             ActualUse.learnedInput(quota.policy(), settlement),
-            ActualUse.learnedOutput(settlement)));
+            ActualUse.learnedOutput(settlement),
+            Shifts.atEnd(tx.state(), quota, lease, settlement, actual)));
     if (settlement.outcome() == Outcome.RATE_LIMITED && kind == Kind.RATE_LIMITED) {
       Aimd.rateLimited(tx, quota, lease);
     }
@@ -196,18 +203,35 @@ public final class SettlementHandler {
       refuse(
           lease,
           RejectReason.NEVER_FITS,
-          "The provider says that the call is larger than its limit; make it smaller");
+          "The provider says that the call is larger than its limit; make it smaller",
+          null);
       return;
     }
-    Integer callsPerTask = quota.policy().callsPerTask();
-    String task = lease.request().taskId();
-    if (callsPerTask != null && task != null && tx.state().callsOf(task) >= callsPerTask) {
-      refuse(
-          lease,
-          RejectReason.BUDGET_SPENT,
-          "Task '" + task + "' has made its " + callsPerTask + " calls");
+    int attempt = lease.attempt() + 1;
+    CallBudgets.Spent spent =
+        CallBudgets.spent(
+            tx.state(),
+            quota,
+            lease.request().agentId(),
+            lease.request().taskId(),
+            attempt,
+            lease.standing().budgetTask());
+    if (spent != null) {
+      refuse(lease, RejectReason.BUDGET_SPENT, spent.detail(), spent.retryAtMs());
       return;
     }
+    Standing standing =
+        lease
+            .standing()
+            .under(Claims.of(quota.policy().order(), lease.request()), lease.standing().demand())
+            .again();
+    boolean moved = !standing.tenant().equals(lease.standing().tenant());
+    long startTag =
+        moved ? quota.startTag(standing.tenant(), lease.request().agentId()) : lease.startTag();
+    int weight =
+        quota.policy().order().ranked()
+            ? Weights.milli(tx.state(), quota, lease.request(), standing, attempt)
+            : lease.weightMilli();
     boolean cold = Charges.coldCache(lease.request(), tx.nowMs());
     Amounts charge = Charges.estimated(lease.request(), lease.forecast(), quota.policy(), cold);
     tx.emit(
@@ -216,22 +240,24 @@ public final class SettlementHandler {
                 lease.request(),
                 lease.contentHash(),
                 lease.appendedAtMs(),
-                lease.attempt() + 1,
+                attempt,
                 quota.nextArrival(),
                 tx.nowMs(),
                 lease.deadlineMs(),
                 charge,
                 lease.cost(),
-                lease.weightMilli(),
-                lease.startTag(),
-                Tags.finish(lease.startTag(), lease.cost(), lease.weightMilli()),
+                weight,
+                startTag,
+                Tags.finish(startTag, lease.cost(), weight),
                 null,
                 null,
                 null,
-                lease.forecast())));
+                lease.forecast(),
+                standing),
+            null));
   }
 
-  private void refuse(Lease lease, RejectReason reason, String detail) {
+  private void refuse(Lease lease, RejectReason reason, String detail, Long retryAtMs) {
     tx.emit(
         new LeaseRejected(
             lease.request().quotaId(),
@@ -239,17 +265,19 @@ public final class SettlementHandler {
             lease.request().agentId(),
             reason,
             detail,
-            null,
+            retryAtMs,
             null,
             lease.contentHash(),
-            lease.request().correlation()));
+            lease.request().correlation(),
+            lease.attempt() + 1,
+            lease.standing().budgetTask()));
   }
 
   private void tellRequeued(QuotaState quota, Lease lease) {
     String identity = Identity.ofRequest(lease.request().agentId(), lease.request().requestId());
     Waiter waiter = tx.state().waiter(identity);
     if (settlement.requeue() && waiter != null) {
-      tx.emit(Eta.told(quota, waiter, tx.nowMs(), waiter.request().correlation()));
+      tx.emit(Eta.told(tx.state(), quota, waiter, tx.nowMs(), waiter.request().correlation()));
     }
   }
 
@@ -310,12 +338,16 @@ public final class SettlementHandler {
       Amounts charge = Charges.of(quota.policy(), input, output);
       tx.emit(
           new UnleasedCharged(
-              quota.id(), settlement.requestId(), settlement.agentId(), withoutSlot(charge)));
+              quota.id(),
+              settlement.requestId(),
+              settlement.agentId(),
+              withoutSlot(charge),
+              Shifts.unleased(quota, input, output)));
     }
   }
 
   /** A call that is over holds no slot. */
-  private static Amounts withoutSlot(Amounts charge) {
+  static Amounts withoutSlot(Amounts charge) {
     return charge.has(Dimension.CONCURRENT_REQUESTS)
         ? charge.with(Dimension.CONCURRENT_REQUESTS, 0)
         : charge;

@@ -135,14 +135,31 @@ public final class HeaderResync {
         && (r.limit() == null || r.remaining() <= r.limit());
   }
 
-  private Event.Resync move(Dimension d, long remaining) {
+  /** The provider's level now, if it was that much so long ago and nobody took anything since. */
+  private long level(Dimension d, long remaining, long agoMs) {
     int rateBp =
         quota.policy().window() == Window.FIXED ? 0 : quota.policy().rateBp(d, quota.limit(d));
     long refilled =
-        FixedPoint.refilledTokens(FixedPoint.unitsPerMs(quota.limit(d), rateBp), ageMs(), 0);
-    long provider = Math.min(quota.depth(d), Amounts.saturatedAdd(remaining, refilled));
+        FixedPoint.refilledTokens(FixedPoint.unitsPerMs(quota.limit(d), rateBp), agoMs, 0);
+    return Math.min(quota.depth(d), Amounts.saturatedAdd(remaining, refilled));
+  }
+
+  /**
+   * The longest time ago that the provider can have read its level. Some read it when they answer,
+   * some when they admit the call, seconds before its first token.
+   */
+  private long longestAgoMs(Dimension d) {
+    boolean tells =
+        quota.marginMode(d).name() == MarginModeName.ADAPTIVE
+            && d != Dimension.OUTPUT_TOKENS
+            && own.sendKnown();
+    return tells ? Math.max(ageMs(), tx.nowMs() - sentAtMs) : ageMs();
+  }
+
+  private Event.Resync move(Dimension d, long remaining) {
+    long provider = level(d, remaining, ageMs());
     Others others = new Others(d);
-    quota.forEachSentFrom(sentAtMs - GUARD_MS - quota.sendDelaySpreadMs(), others::add);
+    quota.forEachSentFrom(sentAtMs - GUARD_MS, others::add);
     if (d == Dimension.OUTPUT_TOKENS) {
       // Output counts as it is produced: what open calls still have to produce is in no header.
       others.unseen = Amounts.saturatedAdd(others.unseen, quota.reserved().get(d));
@@ -150,21 +167,25 @@ public final class HeaderResync {
         others.ambiguous = Amounts.saturatedAdd(others.ambiguous, own.charged().get(d));
       }
     }
-    long high = Amounts.saturatedSubtract(provider, others.unseen);
-    long low = Amounts.saturatedSubtract(high, others.ambiguous);
+    long high = Amounts.saturatedSubtract(level(d, remaining, longestAgoMs(d)), others.unseen);
+    long low =
+        Amounts.saturatedSubtract(
+            Amounts.saturatedSubtract(provider, others.unseen), others.ambiguous);
     long before = quota.bucketAt(d, tx.nowMs()).balance();
     long after = Math.min(quota.cap(d), Math.max(low, Math.min(before, high)));
-    return new Event.Resync(d, before, low, high, after, outsideMilli(d, before, after));
+    return new Event.Resync(d, before, low, high, after, outsideMilli(d, before, after, provider));
   }
 
   /** What others take, where the balance follows the provider's level and refills on its own. */
-  private Long outsideMilli(Dimension d, long before, long after) {
+  private Long outsideMilli(Dimension d, long before, long after, long provider) {
     if (quota.marginMode(d).name() != MarginModeName.ADAPTIVE
         || quota.policy().window() == Window.FIXED) {
       return null;
     }
     long lost = Amounts.saturatedSubtract(before, after);
-    return quota.outside(d).after(tx.nowMs(), lost, after >= quota.cap(d), quota.limit(d));
+    // A provider whose bucket is full refills nothing, and what it would have refilled is no loss.
+    boolean full = after >= quota.cap(d) || provider >= quota.depth(d);
+    return quota.outside(d).after(tx.nowMs(), lost, full, quota.limit(d));
   }
 
   private long ageMs() {
@@ -181,13 +202,13 @@ public final class HeaderResync {
       this.dimension = dimension;
     }
 
-    void add(Lease x) {
+    void add(Lease x, Amounts held) {
       boolean countedAsOpen = dimension == Dimension.OUTPUT_TOKENS && x.status() == Status.OPEN;
       if (x.leaseId().equals(own.leaseId()) || countedAsOpen) {
         return;
       }
       long guard = GUARD_MS + (x.sendKnown() ? 0 : x.sendGuardMs());
-      long charge = x.charged().get(dimension);
+      long charge = held.get(dimension);
       if (x.sentAtMs() > sentAtMs + guard) {
         unseen = Amounts.saturatedAdd(unseen, charge);
       } else if (x.sentAtMs() >= sentAtMs - guard) {

@@ -33,7 +33,8 @@ public record OutsideRate(long perMinuteMilli, Long sampledAtMs, long pending) {
    * The rate after a resync, or null if the last sample is too recent for another.
    *
    * @param lost balance before less balance after
-   * @param full whether the balance is at its cap: then it tells no difference, and the rate decays
+   * @param full whether ours or the provider's bucket is full: then they tell no difference, and
+   *     the rate decays
    * @param limitPerMinute the rate never exceeds it
    */
   public Long after(long atMs, long lost, boolean full, long limitPerMinute) {
@@ -46,7 +47,7 @@ public record OutsideRate(long perMinuteMilli, Long sampledAtMs, long pending) {
     }
     double old = perMinuteMilli;
     double sample = (pending + (double) lost) / elapsedMs * MILLI_PER_MINUTE + old;
-    if (full && sample <= old) {
+    if (full) {
       sample = 0;
     }
     double share = Math.min(1, elapsedMs / (sample > old ? RISE_MS : FALL_MS));

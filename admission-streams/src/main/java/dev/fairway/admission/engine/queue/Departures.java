@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
+import java.util.List;
 
 /** How a waiting request leaves the queue without a grant. */
 public final class Departures {
@@ -15,9 +16,7 @@ public final class Departures {
    * Its deadline passed. It is told when it would have been its turn, and keeps its tag until then.
    */
   public static void atDeadline(Transaction tx, QuotaState quota, Waiter waiter) {
-    long etaMs =
-        Eta.waitMs(
-            quota, quota.order().ahead(waiter.finishTag(), waiter.arrival()), waiter, tx.nowMs());
+    long etaMs = Eta.waitMs(tx.state(), quota, waiter, tx.nowMs());
     tx.emit(
         rejected(
             quota,
@@ -35,15 +34,32 @@ public final class Departures {
    * a command has room for; the rest are due at once.
    */
   public static void whileExhausted(Transaction tx, QuotaState quota) {
-    while (quota.isExhausted(tx.nowMs()) && quota.order().size() > 0 && tx.hasRoom()) {
+    QuotaState by = exhausted(quota, tx.nowMs());
+    while (by != null && quota.order().size() > 0 && tx.hasRoom()) {
       tx.emit(
           rejected(
               quota,
               quota.order().head(),
               RejectReason.QUOTA_EXHAUSTED,
-              exhaustedDetail(quota, tx.nowMs()),
-              quota.holdUntilMs()));
+              exhaustedDetail(by, tx.nowMs()),
+              by.holdUntilMs()));
     }
+  }
+
+  /** Of a quota and those that it takes from too, the one that is exhausted the longest, or null. */
+  static QuotaState exhausted(QuotaState quota, long atMs) {
+    QuotaState longest = quota.isExhausted(atMs) ? quota : null;
+    for (QuotaState other : quota.also() == null ? List.<QuotaState>of() : quota.also()) {
+      if (other.isExhausted(atMs) && (longest == null || isLonger(other, longest))) {
+        longest = other;
+      }
+    }
+    return longest;
+  }
+
+  private static boolean isLonger(QuotaState one, QuotaState other) {
+    return other.holdUntilMs() != null
+        && (one.holdUntilMs() == null || one.holdUntilMs() > other.holdUntilMs());
   }
 
   /** What somebody is told whom an exhausted quota turns away; there must be such a hold. */
@@ -54,8 +70,19 @@ public final class Departures {
   }
 
   /** It can never be granted. */
-  public static void forGood(Transaction tx, QuotaState quota, Waiter waiter, String detail) {
-    tx.emit(rejected(quota, waiter, RejectReason.NEVER_FITS, detail, null));
+  static void forGood(Transaction tx, QuotaState quota, Waiter waiter, Limits.Never never) {
+    tx.emit(rejected(quota, waiter, never.reason(), never.detail(), null));
+  }
+
+  /** A quota that its own takes from too is not defined any more. */
+  static void alsoUndefined(Transaction tx, QuotaState quota, Waiter waiter) {
+    tx.emit(
+        rejected(
+            quota,
+            waiter,
+            RejectReason.UNKNOWN_QUOTA,
+            "A quota that this one takes from too (also) was removed",
+            null));
   }
 
   /** Its quota was removed. */
@@ -74,6 +101,8 @@ public final class Departures {
         retryAtMs,
         retryAtMs == null ? null : (Long) waiter.startTag(),
         waiter.contentHash(),
-        waiter.request().correlation());
+        waiter.request().correlation(),
+        waiter.attempt(),
+        waiter.standing().budgetTask());
   }
 }

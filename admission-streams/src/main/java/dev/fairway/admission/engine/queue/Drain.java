@@ -1,146 +1,90 @@
 package dev.fairway.admission.engine.queue;
 
+import dev.fairway.admission.engine.Event.Lane;
 import dev.fairway.admission.engine.Event.LeaseGranted;
-import dev.fairway.admission.engine.QuotaDefinition.State;
+import dev.fairway.admission.engine.Event.Order;
 import dev.fairway.admission.engine.breaker.Breaker;
-import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
-import dev.fairway.admission.engine.lease.Charges;
 import dev.fairway.admission.engine.lease.Identity;
+import dev.fairway.admission.engine.lease.Takes;
+import dev.fairway.admission.engine.queue.Turns.Turn;
+import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.ShareBuckets;
+import dev.fairway.admission.engine.state.Taken;
+import dev.fairway.admission.engine.state.TenantState;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
 
-/**
- * Grants in order of virtual finish time while the next one fits. The head of the line blocks:
- * whoever is behind it would otherwise starve a large request for ever.
- */
+/** Grants to whose turn it is, as long as it is somebody's. */
 public final class Drain {
 
   private Drain() {}
 
-  /** Grants to whoever may go now, in every quota that may grant. */
+  /** Grants in a quota, and in those that are drained together with it. */
   public static void run(Transaction tx, QuotaState quota) {
-    Departures.whileExhausted(tx, quota);
-    while (tx.hasRoom() && mayGrant(quota, tx.nowMs())) {
-      Waiter head = quota.order().head();
-      if (head == null) {
-        return;
-      }
-      if (head.deadlineMs() < tx.nowMs()) {
-        Departures.atDeadline(tx, quota, head);
-        continue;
-      }
-      boolean cold = Charges.coldCache(head.request(), tx.nowMs());
-      Amounts charge = Charges.estimated(head.request(), head.forecast(), quota.policy(), cold);
-      Dimension never = neverFits(quota, charge);
-      if (never != null) {
-        Departures.forGood(tx, quota, head, neverFitsDetail(quota, never, charge));
-      } else if (fits(quota, head.request().role(), charge, tx.nowMs())) {
-        grant(tx, quota, head, charge, cold);
+    for (QuotaState each : tx.state().sharing(quota)) {
+      Departures.whileExhausted(tx, each);
+    }
+    Turn turn = next(tx, quota);
+    while (turn != null) {
+      Waiter waiter = turn.waiter();
+      Limits.Never never =
+          turn.takes() == null ? null : Limits.neverFits(turn.quota(), waiter, turn.takes());
+      if (turn.takes() == null) {
+        Departures.alsoUndefined(tx, turn.quota(), waiter);
+      } else if (waiter.deadlineMs() < tx.nowMs()) {
+        Departures.atDeadline(tx, turn.quota(), waiter);
+      } else if (never != null) {
+        Departures.forGood(tx, turn.quota(), waiter, never);
       } else {
-        return;
+        grant(tx, turn);
       }
+      turn = next(tx, quota);
     }
   }
 
-  /** Whether the quota's state, holds, breaker and ramp let anything be granted at that time. */
-  public static boolean mayGrant(QuotaState quota, long atMs) {
-    return !quota.removed()
-        && quota.definition().state() != State.PAUSED
-        && quota.holdReason(atMs) == null
-        && Breaker.mayGrant(quota, atMs)
-        && Ramps.mayGrant(quota, atMs);
-  }
-
   /**
-   * Whether all dimensions have room for a charge of a call of that role. A bucket in debt refuses
-   * even a zero.
+   * Whether a request that is not in line yet would go at once, so that the length of the line is
+   * no reason to send it away.
    */
-  public static boolean fits(QuotaState quota, String role, Amounts charge, long atMs) {
-    for (int i = 0; i < Dimension.count(); i++) {
-      Dimension d = Dimension.of(i);
-      if (quota.limits(d)) {
-        long usable = quota.usable(d, atMs);
-        if (usable < 0 || usable < quota.need(d, role, charge)) {
-          return false;
-        }
-      }
-    }
-    return true;
+  public static boolean wouldGo(Transaction tx, QuotaState quota, Waiter waiter, Takes takes) {
+    return new Turns(tx.state(), quota, tx.nowMs()).wouldGo(quota, waiter, takes);
   }
 
-  /** The dimension whose limit a charge exceeds for good, or null. */
-  public static Dimension neverFits(QuotaState quota, Amounts charge) {
-    for (int i = 0; i < Dimension.count(); i++) {
-      Dimension d = Dimension.of(i);
-      if (quota.limits(d) && charge.get(d) > quota.largest(d)) {
-        return d;
-      }
-    }
-    return null;
-  }
-
-  /** Why a charge never fits, for people. */
-  public static String neverFitsDetail(QuotaState quota, Dimension d, Amounts charge) {
-    return "Expected at most "
-        + quota.largest(d)
-        + " "
-        + d.wireName()
-        + ", all that the limit can ever hold, but the call needs "
-        + charge.get(d)
-        + "; make it smaller";
+  private static Turn next(Transaction tx, QuotaState quota) {
+    return tx.hasRoom() ? new Turns(tx.state(), quota, tx.nowMs()).next() : null;
   }
 
   /**
-   * When the head can go if nothing else happens; {@link Long#MAX_VALUE} if time alone does not
+   * When somebody can go if nothing else happens; {@link Long#MAX_VALUE} if time alone does not
    * help.
    */
-  public static long headDueMs(QuotaState quota, long atMs) {
-    Waiter head = quota.order().head();
-    if (head != null && quota.isExhausted(atMs)) {
-      return atMs; // Who is still in line leaves it.
-    }
-    if (head == null || quota.removed() || quota.definition().state() == State.PAUSED) {
-      return Long.MAX_VALUE;
-    }
-    boolean held = quota.holdReason(atMs) != null;
-    long due = held ? quota.holdUntilMs() : atMs;
-    due = Math.max(due, Breaker.grantDueMs(quota, atMs));
-    due = Math.max(due, Ramps.grantDueMs(quota, atMs));
-    Amounts charge =
-        Charges.estimated(
-            head.request(),
-            head.forecast(),
-            quota.policy(),
-            Charges.coldCache(head.request(), atMs));
-    for (int i = 0; i < Dimension.count(); i++) {
-      Dimension d = Dimension.of(i);
-      if (!quota.limits(d)) {
-        continue;
-      }
-      long need = Math.max(0, quota.need(d, head.request().role(), charge));
-      if (d.refills()) {
-        due = Math.max(due, Amounts.saturatedAdd(atMs, quota.msUntil(d, need, atMs)));
-      } else if (quota.usable(d, atMs) < need) {
-        return Long.MAX_VALUE;
+  public static long dueMs(KeyState key, QuotaState quota, long atMs) {
+    for (QuotaState each : key.sharing(quota)) {
+      if (each.order().size() > 0 && Departures.exhausted(each, atMs) != null) {
+        return atMs; // Who is still in line leaves it.
       }
     }
-    return due;
+    Turns turns = new Turns(key, quota, atMs);
+    return turns.next() != null ? atMs : turns.dueMs();
   }
 
-  private static void grant(
-      Transaction tx, QuotaState quota, Waiter head, Amounts charge, boolean cold) {
-    String agent = head.request().agentId();
-    String request = head.request().requestId();
-    int attempt = head.attempt();
+  private static void grant(Transaction tx, Turn turn) {
+    QuotaState quota = turn.quota();
+    Waiter waiter = turn.waiter();
+    String agent = waiter.request().agentId();
+    String request = waiter.request().requestId();
+    int attempt = waiter.attempt();
     String leaseId = Identity.leaseId(tx.state().salt(), agent, request, attempt);
     while (quota.lease(leaseId) != null) {
       // An id that was forgotten and came again, while its old lease may still be settled late.
       attempt++;
       leaseId = Identity.leaseId(tx.state().salt(), agent, request, attempt);
     }
+    TenantState tenant = quota.tenant(waiter.standing().tenant());
+    boolean inOrder = turn.lane() == Lane.IN_ORDER;
     tx.emit(
         new LeaseGranted(
             quota.id(),
@@ -148,12 +92,67 @@ public final class Drain {
             agent,
             leaseId,
             attempt,
-            charge,
-            cold,
+            turn.takes().own(),
+            turn.takes().cold(),
             tx.nowMs(),
             tx.nowMs() + quota.policy().leaseTtlMs(),
-            Math.max(quota.virtualTime(), head.finishTag()),
-            head.request().correlation()));
+            inOrder ? Math.max(tenant.virtualTime(), waiter.finishTag()) : tenant.virtualTime(),
+            waiter.request().correlation(),
+            order(turn, tenant),
+            taken(turn, tenant, tx.nowMs())));
     Breaker.granted(tx, quota, leaseId);
+    for (Takes.Share share : turn.takes().also()) {
+      Breaker.granted(tx, share.quota(), leaseId);
+    }
+  }
+
+  /**
+   * Who passes moves no virtual time: those that it passed come later, and at no smaller tag. What
+   * it takes counts in its tenant's share all the same.
+   */
+  private static Order order(Turn turn, TenantState tenant) {
+    QuotaState quota = turn.quota();
+    Waiter passed = turn.passed();
+    boolean levels = quota.policy().order().hasTenants();
+    boolean inOrder = turn.lane() == Lane.IN_ORDER;
+    long end =
+        levels
+            ? Amounts.saturatedAdd(tenant.tag(), tenant.length(turn.waiter().cost()))
+            : turn.waiter().finishTag();
+    long time = inOrder ? Math.max(quota.virtualTime(), end) : quota.virtualTime();
+    return new Order(
+        turn.lane(),
+        passed == null ? null : passed.request().agentId(),
+        passed == null ? null : passed.request().requestId(),
+        time,
+        levels ? Math.max(quota.virtualTime(), end) : 0);
+  }
+
+  private static Taken taken(Turn turn, TenantState tenant, long atMs) {
+    QuotaState quota = turn.quota();
+    boolean outOfReserve = turn.lane() == Lane.RESERVE;
+    Amounts reserve = Amounts.NONE;
+    String reserveClass = Fit.reserveClass(quota, turn.waiter());
+    if (reserveClass != null) {
+      ShareBuckets bucket = quota.reserve(reserveClass);
+      for (Dimension d : Dimension.values()) {
+        if (bucket.has(d) && turn.takes().own().has(d)) {
+          long charge = turn.takes().own().get(d);
+          long there = Math.max(0, bucket.usable(quota, d, atMs));
+          reserve = reserve.with(d, outOfReserve ? charge : Math.min(charge, there));
+        }
+      }
+    }
+    Amounts ceiling = tenant.ceiling() == null ? Amounts.NONE : turn.takes().own();
+    Waiter passed = turn.passed();
+    return new Taken(
+        turn.takes().alsoById(),
+        reserve,
+        ceiling,
+        outOfReserve,
+        passed == null
+            ? null
+            : Identity.ofRequest(passed.request().agentId(), passed.request().requestId()),
+        turn.lane() == Lane.BACKFILL_SMALL);
   }
 }

@@ -7,7 +7,9 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
 import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
+import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.ShareBuckets;
 import dev.fairway.admission.engine.state.Waiter;
 
 /**
@@ -21,27 +23,104 @@ public final class Eta {
 
   private Eta() {}
 
-  /** Milliseconds until a request is granted, behind those ahead; 0 for now. */
-  public static long waitMs(QuotaState quota, Ahead ahead, Waiter waiter, long atMs) {
-    String role = waiter.request().role();
-    long wait = holdMs(quota, atMs);
-    wait = Math.max(wait, Ramps.waitMs(quota, ahead.estimates(), atMs + wait, atMs));
-    for (int i = 0; i < Dimension.count(); i++) {
-      Dimension d = Dimension.of(i);
-      if (d.refills() && quota.limits(d)) {
-        long needed =
-            Amounts.saturatedAdd(ahead.estimates().get(d), quota.need(d, role, waiter.estimate()));
-        wait = Math.max(wait, quota.msUntil(d, needed, atMs));
-      }
+  /** Milliseconds until a request is granted, whether it is in line or not; 0 for now. */
+  public static long waitMs(KeyState key, QuotaState quota, Waiter waiter, long atMs) {
+    return waitMs(key, quota, waiter, quota.order().ahead(waiter), atMs);
+  }
+
+  /** The same behind those ahead. */
+  public static long waitMs(KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
+    long wait = Math.max(holdMs(quota, atMs), ceilingMs(quota, waiter, ahead, atMs));
+    wait = Math.max(wait, inQuotaMs(quota, waiter, ahead, atMs));
+    wait = Math.max(wait, rampMs(quota, ahead, atMs));
+    if (quota.policy().order().also().isEmpty() || quota.also() == null) {
+      return Math.min(wait, LONGEST_MS);
+    }
+    for (QuotaState other : quota.also()) {
+      wait = Math.max(wait, holdMs(other, atMs));
+      wait = Math.max(wait, rampMs(other, ahead, atMs));
+      wait = Math.max(wait, inOtherMs(key, quota, other, waiter, ahead, atMs));
     }
     return Math.min(wait, LONGEST_MS);
   }
 
+  private static long rampMs(QuotaState quota, Ahead ahead, long atMs) {
+    return Ramps.waitMs(quota, ahead.demand(), atMs + holdMs(quota, atMs), atMs);
+  }
+
+  private static long inQuotaMs(QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
+    long wait = 0;
+    boolean parts = !ahead.byTenant().isEmpty() || quota.hasReserves();
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      if (d.refills() && quota.limits(d)) {
+        wait =
+            Math.max(
+                wait,
+                parts
+                    ? new PartsEta(quota, waiter, ahead, d, atMs).waitMs()
+                    : quota.msUntil(
+                        d,
+                        Amounts.saturatedAdd(
+                            ahead.demand().get(d),
+                            quota.need(d, waiter.standing().role(), waiter.estimate())),
+                        atMs));
+      }
+    }
+    return wait;
+  }
+
+  /** Whether it is its tenant's own bucket that a wait is for. */
+  public static boolean atCeiling(QuotaState quota, Waiter waiter, long waitMs, long atMs) {
+    return waitMs > 0 && ceilingMs(quota, waiter, quota.order().ahead(waiter), atMs) >= waitMs;
+  }
+
+  /** Its tenant's own bucket serves its tenant alone. */
+  private static long ceilingMs(QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
+    String tenant = waiter.standing().tenant();
+    ShareBuckets ceiling = quota.tenant(tenant).ceiling();
+    Amounts before = ahead.byTenant().getOrDefault(tenant, Amounts.NONE);
+    long wait = 0;
+    for (int i = 0; i < Dimension.count() && ceiling != null; i++) {
+      Dimension d = Dimension.of(i);
+      if (d.refills() && ceiling.has(d)) {
+        long own = Math.min(waiter.estimate().get(d), ceiling.cap(quota, d));
+        long needed = Amounts.saturatedAdd(before.get(d), own);
+        wait = Math.max(wait, ceiling.msUntil(quota, d, needed, atMs));
+      }
+    }
+    return wait;
+  }
+
+  /** Who of any quota that takes from the same one comes before it takes before it. */
+  private static long inOtherMs(
+      KeyState key, QuotaState quota, QuotaState other, Waiter waiter, Ahead ahead, long atMs) {
+    long topTag = quota.order().topTag(waiter);
+    Amounts before = ahead.demand();
+    for (QuotaState taker : key.sharing(other)) {
+      boolean takes = taker == other || taker.policy().order().also().contains(other.id());
+      if (takes && taker != quota && taker.order().size() > 0) {
+        before = before.plus(taker.order().before(topTag, waiter.arrival()).demand());
+      }
+    }
+    long wait = 0;
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      if (d.refills() && other.limits(d)) {
+        long own = other.need(d, waiter.standing().role(), waiter.demand());
+        long kept = other.hasReserves() ? other.reservedForOthers(null, d, atMs) : 0;
+        long needed = Amounts.saturatedAdd(before.get(d), Amounts.saturatedAdd(own, kept));
+        wait = Math.max(wait, other.msUntil(d, needed, atMs));
+      }
+    }
+    return wait;
+  }
+
   /** What a waiting request is told at that time: its position and its ETA. */
   public static LeaseQueued told(
-      QuotaState quota, Waiter waiter, long atMs, OpaqueBytes correlation) {
-    Ahead ahead = quota.order().ahead(waiter.finishTag(), waiter.arrival());
-    long etaMs = waitMs(quota, ahead, waiter, atMs);
+      KeyState key, QuotaState quota, Waiter waiter, long atMs, OpaqueBytes correlation) {
+    Ahead ahead = quota.order().ahead(waiter);
+    long etaMs = waitMs(key, quota, waiter, ahead, atMs);
     return new LeaseQueued(
         quota.id(),
         waiter.request().requestId(),
@@ -54,21 +133,46 @@ public final class Eta {
 
   /** What nine of ten such waits did not exceed, or null while that is not learned. */
   public static Long p90Ms(QuotaState quota, Waiter waiter, long etaMs) {
-    Double factor = quota.statistics().etaP90Factor(waiter.request().role());
+    Double factor = quota.statistics().etaP90Factor(waiter.standing().role());
     return factor == null ? null : (Long) Math.min(Math.round(etaMs * factor), LONGEST_MS);
   }
 
   /** The longer of the quota's promise and twice the time in which this charge refills. */
-  public static long effectiveMaxWaitMs(QuotaState quota, Amounts charge) {
+  public static long effectiveMaxWaitMs(QuotaState quota, Waiter waiter) {
+    return effectiveMaxWaitMs(
+        quota, waiter.standing().tenant(), waiter.estimate(), waiter.demand());
+  }
+
+  /** The same for a request that would be served under that tenant. */
+  public static long effectiveMaxWaitMs(
+      QuotaState quota, String tenant, Amounts charge, Amounts demand) {
     long longest = quota.policy().maxQueueWaitMs();
+    ShareBuckets ceiling = quota.tenant(tenant).ceiling();
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (d.refills() && quota.limits(d)) {
-        long refillMs = FixedPoint.msUntil(quota.unitsPerMs(d), charge.get(d), 0);
-        longest = Math.max(longest, Amounts.saturatedAdd(refillMs, refillMs));
+        longest = Math.max(longest, twice(quota.unitsPerMs(d), charge.get(d)));
+        if (ceiling != null && ceiling.has(d)) {
+          longest = Math.max(longest, twice(ceiling.unitsPerMs(quota, d), charge.get(d)));
+        }
+      }
+    }
+    if (!quota.policy().order().also().isEmpty() && quota.also() != null) {
+      for (QuotaState other : quota.also()) {
+        for (int i = 0; i < Dimension.count(); i++) {
+          Dimension d = Dimension.of(i);
+          if (d.refills() && other.limits(d)) {
+            longest = Math.max(longest, twice(other.unitsPerMs(d), demand.get(d)));
+          }
+        }
       }
     }
     return Math.min(longest, LONGEST_MS);
+  }
+
+  private static long twice(long unitsPerMs, long charge) {
+    long refillMs = FixedPoint.msUntil(unitsPerMs, charge, 0);
+    return Amounts.saturatedAdd(refillMs, refillMs);
   }
 
   private static long holdMs(QuotaState quota, long atMs) {

@@ -24,8 +24,11 @@ import dev.fairway.admission.engine.Event.QuotaRemoved;
 import dev.fairway.admission.engine.Event.ResetLearned;
 import dev.fairway.admission.engine.Event.SafeCapacityTold;
 import dev.fairway.admission.engine.Event.SafetyFactorChanged;
+import dev.fairway.admission.engine.Event.TaskUpdated;
 import dev.fairway.admission.engine.Event.UnleasedCharged;
+import dev.fairway.admission.engine.Event.WaiterReweighted;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.TaskUpdate;
 import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.lease.Identity;
@@ -33,6 +36,8 @@ import dev.fairway.admission.engine.margin.Need;
 import dev.fairway.admission.engine.state.Row.AlertRow;
 import dev.fairway.admission.engine.state.Row.Ending;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
+import dev.fairway.admission.engine.state.Row.TaskNode;
+import dev.fairway.admission.engine.state.Row.TaskRow;
 
 /**
  * Changes state as events say, and decides nothing. Folding a journal's events through it gives the
@@ -53,7 +58,7 @@ final class Applier {
     } else if (event instanceof QuotaDefined e) {
       DefinitionApplier.define(key, e);
     } else if (event instanceof LeaseEnqueued e) {
-      LeaseApplier.enqueue(key, quota, e.waiter());
+      LeaseApplier.enqueue(key, quota, e);
     } else if (event instanceof LeaseGranted e) {
       LeaseApplier.grant(key, quota, e);
     } else if (event instanceof LeaseQueued e) {
@@ -90,23 +95,33 @@ final class Applier {
       resync(key, quota, e);
     } else if (event instanceof LimitLearned e) {
       Buckets.refill(key, quota);
+      SharedBuckets.refillParts(key, quota);
       quota.learnedLimits[e.dimension().ordinal()] = e.limitPerMinute();
       Buckets.clipAll(quota);
+      SharedBuckets.clipParts(key, quota);
     } else if (event instanceof MarginModeChanged e) {
       Buckets.refill(key, quota);
+      SharedBuckets.refillParts(key, quota);
       quota.modes[e.dimension().ordinal()] = e.to();
       quota.outside[e.dimension().ordinal()] = quota.outside(e.dimension()).paused();
       Buckets.clipAll(quota);
+      SharedBuckets.clipParts(key, quota);
       noteFloor(key, quota);
     } else if (event instanceof SafetyFactorChanged e) {
       safetyFactor(key, quota, e);
     } else if (event instanceof ResetLearned e) {
       Buckets.refill(key, quota);
+      SharedBuckets.refillParts(key, quota);
       quota.resetAtMs[e.dimension().ordinal()] = e.resetAtMs();
+      SharedBuckets.clipParts(key, quota);
     } else if (event instanceof AlertRaised e) {
       alert(key, quota, new AlertRow(e.quotaId(), e.kind(), e.subject(), key.nowMs), true);
     } else if (event instanceof AlertCleared e) {
       alert(key, quota, quota.alerts.remove(e.kind(), e.subject()), false);
+    } else if (event instanceof WaiterReweighted e) {
+      LeaseApplier.reweight(key, quota, e);
+    } else if (event instanceof TaskUpdated e) {
+      updateTask(key, e);
     } else if (event instanceof QuotaRemoved) {
       quota.removed = true;
       key.touched.add(quota.id());
@@ -135,7 +150,37 @@ final class Applier {
             e.reason(),
             e.retryAtMs(),
             e.keptTag(),
-            key.nowMs + KeyState.REMEMBER_MS));
+            key.nowMs + KeyState.REMEMBER_MS,
+            e.attempt(),
+            e.budgetTask(),
+            false,
+            null));
+  }
+
+  private static void updateTask(KeyState key, TaskUpdated e) {
+    TaskRow before = key.tasks.get(e.taskId());
+    key.updateTask(e.taskId(), e.role(), new TaskNode(e.state(), e.blockedOn()));
+    boolean doneBefore = before != null && before.node() != null && done(before.node().state());
+    if (before != null && done(e.state()) && !doneBefore) {
+      TaskRow now = key.tasks.get(e.taskId());
+      if (now.role() != null && now.calls() > 0) {
+        learnTask(key, now.role(), now.calls());
+      }
+    }
+  }
+
+  /** A task belongs to the key: every quota that the role calls learns of it. */
+  private static void learnTask(KeyState key, String role, int calls) {
+    for (QuotaState quota : key.quotas.values()) {
+      if (quota.policy.observes() && quota.statistics.role(role) != null) {
+        quota.statistics.learnTask(key, quota.id(), role, calls);
+      }
+    }
+  }
+
+  /** A task that failed says nothing of how many calls one takes. */
+  private static boolean done(TaskUpdate.State state) {
+    return state == TaskUpdate.State.DONE || state == TaskUpdate.State.MERGED;
   }
 
   private static void cancel(KeyState key, QuotaState quota, LeaseCancelled e) {
@@ -146,32 +191,42 @@ final class Applier {
       contentHash = waiter.contentHash();
       LeaseApplier.leaveQueue(key, quota, waiter, identity);
     }
-    key.remember(ended(key, e.quotaId(), identity, contentHash, Ending.CANCELLED, null));
+    key.remember(ended(key, e.quotaId(), identity, contentHash, Ending.CANCELLED));
   }
 
   private static void unleased(KeyState key, QuotaState quota, UnleasedCharged e) {
     Buckets.refill(key, quota);
     Buckets.charge(quota, e.charged());
+    SharedBuckets.takeAlso(key, e.also());
     String identity = Identity.ofRequest(e.agentId(), e.requestId());
-    key.remember(ended(key, e.quotaId(), identity, null, Ending.UNLEASED, null));
+    key.remember(ended(key, e.quotaId(), identity, null, Ending.UNLEASED));
   }
 
-  static RememberedRow ended(
-      KeyState key,
-      String quotaId,
-      String identity,
-      String contentHash,
-      Ending ending,
-      String leaseId) {
+  private static RememberedRow ended(
+      KeyState key, String quotaId, String identity, String contentHash, Ending ending) {
     long forgetAtMs = key.nowMs + KeyState.REMEMBER_MS;
     return new RememberedRow(
-        quotaId, identity, contentHash, ending, leaseId, null, null, null, forgetAtMs);
+        quotaId,
+        identity,
+        contentHash,
+        ending,
+        null,
+        null,
+        null,
+        null,
+        forgetAtMs,
+        1,
+        null,
+        false,
+        null);
   }
 
   private static void margin(KeyState key, QuotaState quota, int toBp) {
     Buckets.refill(key, quota);
+    SharedBuckets.refillParts(key, quota);
     quota.marginBp = toBp;
     Buckets.clipAll(quota);
+    SharedBuckets.clipParts(key, quota);
     noteFloor(key, quota);
   }
 

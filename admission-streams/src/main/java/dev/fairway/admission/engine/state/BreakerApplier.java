@@ -14,6 +14,7 @@ import dev.fairway.admission.engine.Event.RefusalCounted;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.breaker.Ramp;
 import dev.fairway.admission.engine.breaker.Ramps;
+import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.state.Row.BreakerRow;
 import dev.fairway.admission.engine.state.Row.RowId;
 
@@ -50,9 +51,14 @@ final class BreakerApplier {
 
   /** A grant moves the time of the next one. */
   static void granted(KeyState key, QuotaState quota, LeaseGranted e) {
-    Ramp ramp = quota.breaker.ramp();
+    charge(key, quota, e.charged());
+    e.taken().also().forEach((id, charge) -> charge(key, key.quotas.get(id), charge));
+  }
+
+  private static void charge(KeyState key, QuotaState quota, Amounts charge) {
+    Ramp ramp = quota == null ? null : quota.breaker.ramp();
     if (ramp != null) {
-      long phase = Ramps.phase(quota, e.charged());
+      long phase = Ramps.phase(quota, charge);
       set(key, quota, quota.breaker.with(ramp.granted(key.nowMs, phase)));
     }
   }

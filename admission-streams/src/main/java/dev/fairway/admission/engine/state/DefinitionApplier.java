@@ -6,11 +6,14 @@ import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Charges;
+import dev.fairway.admission.engine.lease.Claims;
 import dev.fairway.admission.engine.margin.ModeChange;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.queue.Tags;
+import dev.fairway.admission.engine.queue.Weights;
 import dev.fairway.admission.engine.state.Row.DefinitionRow;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /** What a definition, new or changed, means for the state of its quota. */
@@ -24,7 +27,7 @@ final class DefinitionApplier {
     }
     QuotaState quota = key.quotas.get(e.quotaId());
     if (quota == null) {
-      quota = new QuotaState();
+      quota = new QuotaState(key);
       key.quotas.put(e.quotaId(), quota);
       start(key, quota, e.definition());
     } else {
@@ -46,10 +49,15 @@ final class DefinitionApplier {
         quota.buckets[i] = Bucket.at(levelOrFull(quota, d));
       }
     }
+    Parts.start(key, quota);
+    key.linkAlso(quota);
   }
 
   private static void change(KeyState key, QuotaState quota, QuotaDefinition definition) {
     Buckets.refill(key, quota);
+    SharedBuckets.refillParts(key, quota);
+    List<Waiter> waiting = takeOutAll(key, quota);
+    key.unlinkAlso(quota);
     QuotaDefinition before = quota.definition;
     QuotaPolicy policyBefore = quota.policy;
     quota.definition = definition;
@@ -68,10 +76,12 @@ final class DefinitionApplier {
     for (int i = 0; i < Dimension.count(); i++) {
       quota.buckets[i] = changed(key, quota, policyBefore, Dimension.of(i), levelGiven);
     }
+    key.linkAlso(quota);
+    Parts.redefine(key, quota, policyBefore.order());
     BreakerApplier.redefined(key, quota);
     LeaseApplier.rescheduleSweeps(quota);
-    LeaseApplier.rebuildUncertain(quota);
-    reorderWaiting(key, quota);
+    LeaseApplier.rebuildUncertain(key, quota);
+    waiting.forEach(waiter -> putBack(key, quota, waiter));
   }
 
   /** A definition that names a mode sets it; AUTO goes on from what is known of the provider. */
@@ -111,7 +121,7 @@ final class DefinitionApplier {
     if (!d.refills() && bucket == null) {
       // Limited anew: who is open now holds a slot, whether it was limited at the grant or not.
       LeaseApplier.takeSlots(key, quota);
-      return Bucket.at(levelOrFull(quota, d) - quota.openLeases());
+      return Bucket.at(levelOrFull(quota, d) - quota.reserved.get(d));
     }
     if (bucket == null) {
       // Limited anew: open leases may still hold some of it from when it was limited before.
@@ -128,38 +138,40 @@ final class DefinitionApplier {
     return level != null ? level : quota.cap(d);
   }
 
-  /**
-   * Weights and limited dimensions may have changed: each waiter's finish tag follows from its
-   * start.
-   */
-  private static void reorderWaiting(KeyState key, QuotaState quota) {
+  private static List<Waiter> takeOutAll(KeyState key, QuotaState quota) {
     List<Waiter> waiting = new ArrayList<>();
-    quota.order.forEach(waiting::add);
-    for (Waiter w : waiting) {
-      boolean cold = Charges.coldCache(w.request(), w.enqueuedAtMs());
-      int weight = Tags.weightMilli(w.request(), quota.policy.roles());
-      long cost = Charges.estimatedCost(w.request(), w.forecast(), quota.policy, cold);
-      Waiter again =
-          new Waiter(
-              w.request(),
-              w.contentHash(),
-              w.appendedAtMs(),
-              w.attempt(),
-              w.arrival(),
-              w.enqueuedAtMs(),
-              w.deadlineMs(),
-              Charges.estimated(w.request(), w.forecast(), quota.policy, cold),
-              cost,
-              weight,
-              w.startTag(),
-              Tags.finish(w.startTag(), cost, weight),
-              w.toldAtMs(),
-              w.toldEtaMs(),
-              w.firstEtaMs(),
-              w.forecast());
-      if (!again.equals(w)) {
-        LeaseApplier.reorder(key, quota, w, again);
-      }
+    for (TenantState tenant : quota.tenants.values()) {
+      tenant.line.forEach(waiting::add);
     }
+    waiting.sort(Comparator.comparingLong(Waiter::arrival));
+    waiting.forEach(w -> LeaseApplier.dequeue(key, quota, w, KeyState.identityOf(w)));
+    return waiting;
+  }
+
+  /**
+   * Weights, limited dimensions, tenants may have changed: each waiter's finish tag follows from
+   * its start. Who comes under another tenant starts there like a newcomer.
+   */
+  private static void putBack(KeyState key, QuotaState quota, Waiter w) {
+    String agent = w.request().agentId();
+    boolean cold = Charges.coldCache(w.request(), w.enqueuedAtMs());
+    Standing standing =
+        w.standing()
+            .under(
+                Claims.of(quota.policy.order(), w.request()),
+                Charges.demand(w.request(), w.forecast(), quota.policy, cold));
+    boolean moved = !standing.tenant().equals(w.standing().tenant());
+    long startTag = moved ? quota.startTag(standing.tenant(), agent) : w.startTag();
+    int weight = Weights.milli(key, quota, w.request(), standing, w.attempt());
+    long cost = Charges.estimatedCost(w.request(), w.forecast(), quota.policy, cold);
+    Waiter again =
+        w.placed(
+            Charges.estimated(w.request(), w.forecast(), quota.policy, cold),
+            cost,
+            weight,
+            startTag,
+            Tags.finish(startTag, cost, weight),
+            standing);
+    LeaseApplier.putBack(key, quota, again, moved);
   }
 }

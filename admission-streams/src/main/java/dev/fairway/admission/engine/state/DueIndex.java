@@ -1,5 +1,7 @@
 package dev.fairway.admission.engine.state;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.NavigableSet;
 import java.util.TreeSet;
 
@@ -32,6 +34,18 @@ final class DueIndex {
   /** Name of the first entry; the index must not be empty. */
   String firstName() {
     return entries.first().name();
+  }
+
+  /** Names of the last entries, the latest first. */
+  List<String> latest(int most) {
+    List<String> names = new ArrayList<>();
+    for (Due due : entries.descendingSet()) {
+      if (names.size() == most) {
+        break;
+      }
+      names.add(due.name());
+    }
+    return names;
   }
 
   /** Entries at or after a time, in order. */

@@ -5,10 +5,16 @@ import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.state.Row.KeyRow;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
+import dev.fairway.admission.engine.state.Row.RetriesRow;
 import dev.fairway.admission.engine.state.Row.RowId;
+import dev.fairway.admission.engine.state.Row.TaskNode;
 import dev.fairway.admission.engine.state.Row.TaskRow;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -28,6 +34,17 @@ public final class KeyState {
   /** How long a request is remembered after its end. */
   public static final long REMEMBER_MS = 600_000;
 
+  /** The hour in which retries of an agent without a task id are counted. */
+  public static final long RETRY_MS = 3_600_000;
+
+  /** Most retries noted of an agent; a larger budget is not told apart from this one. */
+  public static final int MAX_RETRIES_NOTED = 100;
+
+  /** Most failed calls of an agent of which a request is taken for the retry. */
+  private static final int MAX_UNCLAIMED = 16;
+
+  private static final TreeSet<String> NOBODY = new TreeSet<>();
+
   /** How long a task's count lives without use. */
   static final long TASK_MS = 24L * 3_600_000;
 
@@ -39,7 +56,13 @@ public final class KeyState {
   final Map<String, String> rememberedLeases = new HashMap<>();
   final DueIndex forgets = new DueIndex();
   final Map<String, TaskRow> tasks = new HashMap<>();
+  final TaskGraph graph = new TaskGraph(tasks);
   final DueIndex taskUse = new DueIndex();
+  final Map<String, TreeSet<String>> waitersOfTask = new HashMap<>();
+  final Map<String, RetriesRow> retries = new HashMap<>();
+  final DueIndex retryUse = new DueIndex();
+  final Map<String, DueIndex> unclaimed = new HashMap<>();
+  final Map<String, TreeSet<String>> takers = new HashMap<>();
   final RowChanges changes = new RowChanges();
   final Set<String> touched = new TreeSet<>();
 
@@ -112,6 +135,81 @@ public final class KeyState {
     return task == null ? 0 : task.calls();
   }
 
+  /** Retries of a task, granted or waiting. */
+  public int retriesOf(String taskId) {
+    TaskRow task = tasks.get(taskId);
+    return task == null ? 0 : task.retries();
+  }
+
+  /** When an agent retried without a task id in the hour up to now, oldest first. */
+  public List<Long> retriesOfAgent(String agentId) {
+    RetriesRow row = retries.get(agentId);
+    return row == null
+        ? List.of()
+        : row.atMs().stream().filter(atMs -> atMs > nowMs - RETRY_MS).toList();
+  }
+
+  /** Which tasks wait for which. */
+  public TaskGraph graph() {
+    return graph;
+  }
+
+  /** Identities of the requests of a task that wait, in order of identity. */
+  public Set<String> waitersOf(String taskId) {
+    return waitersOfTask.getOrDefault(taskId, NOBODY);
+  }
+
+  /** Failed calls of an agent that no request has retried, the latest first; a few at most. */
+  public List<RememberedRow> unclaimedFailures(String agentId) {
+    DueIndex failures = unclaimed.get(agentId);
+    return failures == null
+        ? List.of()
+        : failures.latest(MAX_UNCLAIMED).stream().map(remembered::get).toList();
+  }
+
+  /** The quotas that a lease of this one takes from too; null where one is not defined. */
+  public List<QuotaState> alsoOf(QuotaState quota) {
+    List<String> names = quota.policy.order().also();
+    if (names.isEmpty()) {
+      return List.of();
+    }
+    List<QuotaState> also = new ArrayList<>(names.size());
+    for (String name : names) {
+      QuotaState other = quotas.get(name);
+      if (other == null || other.removed) {
+        return null;
+      }
+      also.add(other);
+    }
+    return also;
+  }
+
+  /**
+   * Quotas that are drained together with this one, itself included, in order of id: those that
+   * take from the same quotas, directly or through others.
+   */
+  public Collection<QuotaState> sharing(QuotaState quota) {
+    if (quota.policy.order().also().isEmpty() && !takers.containsKey(quota.id())) {
+      return List.of(quota);
+    }
+    TreeMap<String, QuotaState> group = new TreeMap<>();
+    Deque<String> next = new ArrayDeque<>(List.of(quota.id()));
+    while (!next.isEmpty()) {
+      QuotaState member = quotas.get(next.poll());
+      if (member != null && group.put(member.id(), member) == null) {
+        next.addAll(member.policy.order().also());
+        next.addAll(takers.getOrDefault(member.id(), NOBODY));
+      }
+    }
+    return group.values();
+  }
+
+  /** Quotas that take from this one too, in order of id. */
+  List<QuotaState> takersOf(QuotaState quota) {
+    TreeSet<String> ids = takers.get(quota.id());
+    return ids == null ? List.of() : ids.stream().map(quotas::get).toList();
+  }
+
   static String identityOf(Waiter waiter) {
     return Identity.ofRequest(waiter.request().agentId(), waiter.request().requestId());
   }
@@ -133,8 +231,14 @@ public final class KeyState {
     }
     while (taskUse.firstMs() <= nowMs - TASK_MS || taskUse.size() > MAX_TASKS) {
       TaskRow task = tasks.remove(taskUse.firstName());
+      graph.unlink(task.taskId(), task.node());
       taskUse.remove(task.touchedAtMs(), task.taskId());
       changes.delete(task.id());
+    }
+    while (retryUse.firstMs() <= nowMs - RETRY_MS || retryUse.size() > MAX_TASKS) {
+      RetriesRow row = retries.remove(retryUse.firstName());
+      retryUse.remove(last(row), row.agentId());
+      changes.delete(row.id());
     }
     for (QuotaState quota : quotas.values()) {
       ShareApplier.sweep(this, quota);
@@ -147,6 +251,10 @@ public final class KeyState {
       quota.statistics.forget(this, quota.id());
     }
     quotas.values().removeIf(this::isGone);
+  }
+
+  private static long last(RetriesRow row) {
+    return row.atMs().get(row.atMs().size() - 1);
   }
 
   /** Ends a command: the rows it changed. */
@@ -163,7 +271,7 @@ public final class KeyState {
   }
 
   private boolean isGone(QuotaState quota) {
-    if (!quota.removed || quota.order.size() > 0 || !quota.leases.isEmpty()) {
+    if (!quota.removed || quota.waiting > 0 || !quota.leases.isEmpty() || quota.heldByOthers > 0) {
       return false;
     }
     touched.remove(quota.id());
@@ -176,12 +284,44 @@ public final class KeyState {
     if (!quota.breaker.equals(BreakerState.NONE)) {
       changes.delete(new RowId(Row.Kind.BREAKER, quota.id(), ""));
     }
-    quota.flows.all().keySet().stream()
-        .sorted()
-        .forEach(agent -> changes.delete(new RowId(Row.Kind.FLOW, quota.id(), agent)));
+    quota.tenants.values().forEach(tenant -> deleteTenant(quota, tenant));
+    quota
+        .reserves
+        .keySet()
+        .forEach(name -> changes.delete(new RowId(Row.Kind.RESERVE, quota.id(), name)));
     quota.statistics.deleteRows(this, quota.id());
     quota.alerts.raised().forEach(row -> changes.delete(row.id()));
+    unlinkAlso(quota);
     return true;
+  }
+
+  void deleteTenant(QuotaState quota, TenantState tenant) {
+    changes.delete(new RowId(Row.Kind.TENANT, quota.id(), tenant.name));
+    tenant.flows.all().keySet().stream()
+        .sorted()
+        .forEach(agent -> changes.delete(Row.flowId(quota.id(), tenant.name, agent)));
+  }
+
+  /** Writes a tenant's row, where the quota has tenants. */
+  void putTenant(QuotaState quota, TenantState tenant) {
+    if (quota.policy.order().hasTenants()) {
+      changes.put(RowLoader.tenantRow(quota, tenant));
+    }
+  }
+
+  void linkAlso(QuotaState quota) {
+    for (String name : quota.policy.order().also()) {
+      takers.computeIfAbsent(name, other -> new TreeSet<>()).add(quota.id());
+    }
+  }
+
+  void unlinkAlso(QuotaState quota) {
+    for (String name : quota.policy.order().also()) {
+      TreeSet<String> ids = takers.get(name);
+      if (ids != null && ids.remove(quota.id()) && ids.isEmpty()) {
+        takers.remove(name);
+      }
+    }
   }
 
   void remember(RememberedRow row) {
@@ -196,6 +336,11 @@ public final class KeyState {
     if (row.leaseId() != null) {
       rememberedLeases.put(row.leaseId(), row.idHash());
     }
+    if (row.unclaimedBy() != null) {
+      unclaimed
+          .computeIfAbsent(row.unclaimedBy(), agent -> new DueIndex())
+          .add(row.forgetAtMs(), row.idHash());
+    }
   }
 
   void forget(String identity) {
@@ -205,23 +350,91 @@ public final class KeyState {
       if (row.leaseId() != null) {
         rememberedLeases.remove(row.leaseId());
       }
+      if (row.unclaimedBy() != null) {
+        DueIndex failures = unclaimed.get(row.unclaimedBy());
+        failures.remove(row.forgetAtMs(), identity);
+        if (failures.size() == 0) {
+          unclaimed.remove(row.unclaimedBy());
+        }
+      }
       changes.delete(row.id());
     }
   }
 
-  void countCall(String taskId, int calls) {
+  /** Counts calls of a task; {@code role} may be null. */
+  void countCall(String taskId, int calls, int retriesOfTask, String role) {
     TaskRow old = tasks.get(taskId);
-    if (old != null) {
-      taskUse.remove(old.touchedAtMs(), taskId);
-    }
-    int count = Math.max(0, (old == null ? 0 : old.calls()) + calls);
-    TaskRow row = new TaskRow(taskId, count, nowMs);
+    putTask(
+        new TaskRow(
+            taskId,
+            Math.max(0, (old == null ? 0 : old.calls()) + calls),
+            nowMs,
+            Math.max(0, (old == null ? 0 : old.retries()) + retriesOfTask),
+            role != null ? role : old == null ? null : old.role(),
+            old == null ? null : old.node()));
+  }
+
+  void updateTask(String taskId, String role, TaskNode node) {
+    TaskRow old = tasks.get(taskId);
+    putTask(
+        new TaskRow(
+            taskId,
+            old == null ? 0 : old.calls(),
+            nowMs,
+            old == null ? 0 : old.retries(),
+            role != null ? role : old == null ? null : old.role(),
+            node));
+  }
+
+  private void putTask(TaskRow row) {
     indexTask(row);
     changes.put(row);
   }
 
   void indexTask(TaskRow row) {
-    tasks.put(row.taskId(), row);
+    TaskRow old = tasks.put(row.taskId(), row);
+    if (old != null) {
+      taskUse.remove(old.touchedAtMs(), row.taskId());
+      graph.unlink(row.taskId(), old.node());
+    }
     taskUse.add(row.touchedAtMs(), row.taskId());
+    graph.link(row.taskId(), row.node());
+  }
+
+  /** Notes a retry of an agent without a task id. */
+  void addRetry(String agentId) {
+    List<Long> times = new ArrayList<>(retriesOfAgent(agentId));
+    times.add(nowMs);
+    putRetries(agentId, times);
+  }
+
+  /** Takes the last such retry back. */
+  void takeBackRetry(String agentId) {
+    List<Long> times = new ArrayList<>(retriesOfAgent(agentId));
+    if (!times.isEmpty()) {
+      times.remove(times.size() - 1);
+      putRetries(agentId, times);
+    }
+  }
+
+  private void putRetries(String agentId, List<Long> times) {
+    int excess = Math.max(0, times.size() - MAX_RETRIES_NOTED);
+    RetriesRow row = new RetriesRow(agentId, List.copyOf(times.subList(excess, times.size())));
+    if (row.atMs().isEmpty()) {
+      RetriesRow old = retries.remove(agentId);
+      retryUse.remove(last(old), agentId);
+      changes.delete(row.id());
+    } else {
+      indexRetries(row);
+      changes.put(row);
+    }
+  }
+
+  void indexRetries(RetriesRow row) {
+    RetriesRow old = retries.put(row.agentId(), row);
+    if (old != null) {
+      retryUse.remove(last(old), row.agentId());
+    }
+    retryUse.add(last(row), row.agentId());
   }
 }

@@ -30,6 +30,8 @@ import dev.fairway.admission.engine.lease.Forecast;
  * @param forecast what its charge was made of
  * @param errorMilli standard deviation of its actual, thousandths of its charge
  * @param signalled whether a signal of its own was applied: the provider's number has it
+ * @param standing as what its request was served
+ * @param taken what it took besides {@code charged}
  */
 public record Lease(
     LeaseRequest request,
@@ -53,7 +55,9 @@ public record Lease(
     long sendGuardMs,
     Forecast forecast,
     int errorMilli,
-    boolean signalled) {
+    boolean signalled,
+    Standing standing,
+    Taken taken) {
 
   /** State of a lease. */
   public enum Status {
@@ -63,7 +67,7 @@ public record Lease(
   }
 
   /** An open lease that lives on: what it holds is adjusted, and its end is moved. */
-  Lease renewed(Amounts adjusted, boolean nowInputKnown, long newExpiresAtMs) {
+  Lease renewed(Amounts adjusted, boolean nowInputKnown, long newExpiresAtMs, Taken nowTaken) {
     return new Lease(
         request,
         contentHash,
@@ -86,7 +90,9 @@ public record Lease(
         sendGuardMs,
         forecast,
         errorMilli,
-        signalled);
+        signalled,
+        standing,
+        nowTaken);
   }
 
   /** The lease with that much of a dimension. */
@@ -113,11 +119,13 @@ public record Lease(
         sendGuardMs,
         forecast,
         errorMilli,
-        signalled);
+        signalled,
+        standing,
+        taken);
   }
 
   /** The lease at its end. */
-  Lease ended(Status newStatus, long atMs, Amounts nowCharged) {
+  Lease ended(Status newStatus, long atMs, Amounts nowCharged, Taken nowTaken) {
     return new Lease(
         request,
         contentHash,
@@ -140,7 +148,9 @@ public record Lease(
         sendGuardMs,
         forecast,
         errorMilli,
-        signalled);
+        signalled,
+        standing,
+        nowTaken);
   }
 
   /** With a signal of its own applied. */
@@ -167,7 +177,9 @@ public record Lease(
         sendGuardMs,
         forecast,
         errorMilli,
-        true);
+        true,
+        standing,
+        taken);
   }
 
   /** With the time of its send as its own signal told it; null leaves it as it was thought. */
@@ -197,6 +209,8 @@ public record Lease(
         0,
         forecast,
         errorMilli,
-        signalled);
+        signalled,
+        standing,
+        taken);
   }
 }

@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.Event.HoldReason;
+import dev.fairway.admission.engine.OrderPolicy;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
@@ -10,29 +11,26 @@ import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
-import dev.fairway.admission.engine.bucket.FixedPoint;
-import dev.fairway.admission.engine.bucket.FixedWindow;
+import dev.fairway.admission.engine.bucket.Refill;
 import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.margin.MarginMode;
 import dev.fairway.admission.engine.margin.Need;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.queue.AdmissionOrder;
-import dev.fairway.admission.engine.queue.FairQueue;
 import dev.fairway.admission.engine.state.DueIndex.Due;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
 
 /**
  * State of one quota. Everybody may read it; only this package changes it, and of this package only
  * {@link Applier} and {@link RowLoader} do.
  */
 public final class QuotaState {
-  /** More resets than these fill a bucket from any debt. */
-  private static final long MOST_RESETS = 1_000_000;
-
   final Bucket[] buckets = new Bucket[Dimension.count()];
   final Long[] learnedLimits = new Long[Dimension.count()];
   final Long[] absorbedBeforeMs = new Long[Dimension.count()];
@@ -44,9 +42,11 @@ public final class QuotaState {
   final Uncertain uncertainTokens = new Uncertain(Dimension.TOKENS);
   final Statistics statistics = new Statistics();
   final AlertBook alerts = new AlertBook();
-  final FairQueue order = new FairQueue();
+  final ServiceOrder order = new ServiceOrder(this);
+  final TreeMap<String, TenantState> tenants = new TreeMap<>();
+  final TreeMap<String, ShareBuckets> reserves = new TreeMap<>();
+  final CallWindow calls = new CallWindow();
   final Map<String, Integer> waitingPerAgent = new HashMap<>();
-  final Flows flows = new Flows();
   final Map<String, Lease> leases = new HashMap<>();
   final Shares shares = new Shares();
   final DueIndex expiries = new DueIndex();
@@ -65,7 +65,12 @@ public final class QuotaState {
   Long holdUntilMs;
   HoldReason holdReason;
   int overloads;
-  long virtualTime;
+  int waiting;
+  int heldByOthers;
+
+  /** Virtual time among the tenants; not used while there are none. */
+  long topVirtualTime;
+
   long arrivals;
   long sendDelayMeanUs;
   long sendDelayMaxMs;
@@ -78,7 +83,10 @@ public final class QuotaState {
   Amounts reserved = Amounts.NONE;
   int open;
 
-  QuotaState() {
+  private final KeyState key;
+
+  QuotaState(KeyState key) {
+    this.key = key;
     Arrays.fill(outside, OutsideRate.NONE);
   }
 
@@ -199,8 +207,82 @@ public final class QuotaState {
     return overloads;
   }
 
+  /** Virtual time of its upper level: among the tenants, or without them among the agents. */
   public long virtualTime() {
-    return virtualTime;
+    return policy.order().hasTenants()
+        ? topVirtualTime
+        : tenant(OrderPolicy.DEFAULT_TENANT).virtualTime;
+  }
+
+  /** The tenant of that name; there is one for each that is defined, and the default. */
+  public TenantState tenant(String name) {
+    return tenants.get(name);
+  }
+
+  /** Reserve of a class, or null if it has none. */
+  public ShareBuckets reserve(String leaseClass) {
+    return reserves.get(leaseClass);
+  }
+
+  /** Whether any class has a reserve. */
+  public boolean hasReserves() {
+    return !reserves.isEmpty();
+  }
+
+  /** What the reserves of the classes but one keep of a dimension at that time, without debts. */
+  public long reservedForOthers(String leaseClass, Dimension d, long atMs) {
+    long kept = 0;
+    for (Map.Entry<String, ShareBuckets> reserve : reserves.entrySet()) {
+      if (!reserve.getKey().equals(leaseClass) && reserve.getValue().has(d)) {
+        kept += Math.max(0, reserve.getValue().usable(this, d, atMs));
+      }
+    }
+    return kept;
+  }
+
+  /** The most that the reserves of the classes but one can keep of a dimension. */
+  public long reserveCapOfOthers(String leaseClass, Dimension d) {
+    long kept = 0;
+    for (Map.Entry<String, ShareBuckets> reserve : reserves.entrySet()) {
+      if (!reserve.getKey().equals(leaseClass) && reserve.getValue().has(d)) {
+        kept += reserve.getValue().cap(this, d);
+      }
+    }
+    return kept;
+  }
+
+  /** The quotas that a lease of this one takes from too; null where one is not defined. */
+  public List<QuotaState> also() {
+    return key.alsoOf(this);
+  }
+
+  /**
+   * Where an agent's next request starts in a tenant. In a quota of one level that takes from
+   * others too, never behind the virtual time of those.
+   */
+  public long startTag(String tenant, String agentId) {
+    long own = tenant(tenant).startTag(agentId);
+    return policy.order().hasTenants() ? own : Math.max(own, sharedVirtualTime());
+  }
+
+  /** Where a tenant starts whose first request comes now. */
+  long startOf(TenantState tenant) {
+    return Math.max(tenant.tag, Math.max(topVirtualTime, sharedVirtualTime()));
+  }
+
+  /** Virtual time of what this quota takes from too, or {@link Long#MIN_VALUE}. */
+  private long sharedVirtualTime() {
+    long latest = Long.MIN_VALUE;
+    for (String name : policy.order().also()) {
+      QuotaState other = key.quota(name);
+      latest = other == null ? latest : Math.max(latest, other.virtualTime());
+    }
+    return latest;
+  }
+
+  /** Calls and retries lately. */
+  public CallWindow calls() {
+    return calls;
   }
 
   /** Arrival number that the next request gets. */
@@ -255,26 +337,36 @@ public final class QuotaState {
 
   /** Refill of a limited dimension; of a provider that refills at resets, its mean. */
   public long unitsPerMs(Dimension d) {
+    return unitsPerMs(d, outside(d).perMinuteMilli());
+  }
+
+  /** The same as if nobody outside took anything. */
+  long unitsPerMsAlone(Dimension d) {
+    return unitsPerMs(d, 0);
+  }
+
+  private long unitsPerMs(Dimension d, long outsideMilli) {
     int rateBp = policy.rateBp(d, limit(d));
-    return marginMode(d).unitsPerMs(limit(d), rateBp, marginBp, outside(d).perMinuteMilli());
+    return marginMode(d).unitsPerMs(limit(d), rateBp, marginBp, outsideMilli);
   }
 
   /** The bucket with its refill up to that time. */
   public Bucket bucketAt(Dimension d, long atMs) {
     Bucket bucket = buckets[d.ordinal()];
-    if (!d.refills()) {
-      return bucket;
-    }
-    if (policy.window() == Window.FIXED) {
-      long resets = FixedWindow.resets(resetPhaseMs(d), refilledAtMs, atMs);
-      return resets == 0 ? bucket : bucket.refund(Math.min(resets, MOST_RESETS) * cap(d), cap(d));
-    }
-    return bucket.refill(unitsPerMs(d), atMs - refilledAtMs, cap(d));
+    return d.refills() ? refill(d).of(bucket, refilledAtMs, atMs) : bucket;
   }
 
-  private long resetPhaseMs(Dimension d) {
+  private Refill refill(Dimension d) {
+    return new Refill(unitsPerMs(d), cap(d), resetPhaseMs(d));
+  }
+
+  /** Any one reset of the provider's window, or null where it refills bit by bit. */
+  Long resetPhaseMs(Dimension d) {
+    if (policy.window() != Window.FIXED) {
+      return null;
+    }
     Long reset = resetAtMs[d.ordinal()];
-    return reset == null ? 0 : reset;
+    return reset == null ? (Long) 0L : reset;
   }
 
   /** Usable balance at that time. */
@@ -336,9 +428,14 @@ public final class QuotaState {
     if (before == null || d == Dimension.OUTPUT_TOKENS) {
       return false;
     }
-    return lease.sendKnown() || lease.signalled()
+    return lease.sendKnown() || signalled(lease)
         ? lease.sentAtMs() <= before
         : lease.sentAtMs() + lease.sendGuardMs() < before;
+  }
+
+  /** A lease of another quota, that takes from this one too, has its signals there. */
+  private boolean signalled(Lease lease) {
+    return lease.signalled() && lease.request().quotaId().equals(id());
   }
 
   public AdmissionOrder order() {
@@ -347,12 +444,6 @@ public final class QuotaState {
 
   public int waitingOf(String agentId) {
     return waitingPerAgent.getOrDefault(agentId, 0);
-  }
-
-  /** Where the agent's next request starts. */
-  public long startTag(String agentId) {
-    Long tag = flows.tag(agentId);
-    return tag == null ? virtualTime : Math.max(virtualTime, tag);
   }
 
   /** The lease, in whatever status, or null if unknown or forgotten. */
@@ -414,10 +505,23 @@ public final class QuotaState {
     return arrivalTimes.size() == 0 ? null : arrivalTimes.firstMs();
   }
 
-  /** Visits leases granted or settled lately that were sent, or are thought so, from then on. */
-  public void forEachSentFrom(long atMs, Consumer<Lease> visitor) {
-    for (Due due : sent.from(atMs)) {
-      visitor.accept(leases.get(due.name()));
+  /**
+   * Visits what calls hold of this quota, its own and those of quotas that take from it too, that
+   * were granted or settled lately and sent from then on, or may have been.
+   */
+  public void forEachSentFrom(long atMs, BiConsumer<Lease, Amounts> visitor) {
+    for (Due due : sent.from(atMs - sendDelaySpreadMs())) {
+      Lease lease = leases.get(due.name());
+      visitor.accept(lease, lease.charged());
+    }
+    for (QuotaState taker : key.takersOf(this)) {
+      for (Due due : taker.sent.from(atMs - taker.sendDelaySpreadMs())) {
+        Lease lease = taker.leases.get(due.name());
+        Amounts held = lease.taken().also().get(id());
+        if (held != null) {
+          visitor.accept(lease, held);
+        }
+      }
     }
   }
 
@@ -425,22 +529,18 @@ public final class QuotaState {
   public long msUntil(Dimension d, long amount, long atMs) {
     Bucket bucket = bucketAt(d, atMs);
     long missing = Amounts.saturatedSubtract(amount, usable(d, bucket));
-    if (policy.window() != Window.FIXED) {
-      return FixedPoint.msUntil(unitsPerMs(d), missing, bucket.remainder());
-    }
-    long perWindow = Math.max(1, usableCap(d));
-    long resets = missing / perWindow + (missing % perWindow > 0 ? 1 : 0);
-    return missing <= 0 ? 0 : FixedWindow.msUntil(resetPhaseMs(d), resets, atMs);
+    return refill(d).msUntil(missing, bucket.remainder(), usableCap(d), atMs);
   }
 
-  /** Puts a lease among the uncertain ones, if it is. */
-  void indexUncertain(Lease lease) {
-    uncertainInput.add(lease, absorbedBeforeMs[Dimension.INPUT_TOKENS.ordinal()]);
-    uncertainTokens.add(lease, absorbedBeforeMs[Dimension.TOKENS.ordinal()]);
+  /** Puts what a lease holds of this quota among what is uncertain, if it is. */
+  void indexUncertain(Lease lease, Amounts held) {
+    boolean told = signalled(lease);
+    uncertainInput.add(lease, held, told, absorbedBeforeMs[Dimension.INPUT_TOKENS.ordinal()]);
+    uncertainTokens.add(lease, held, told, absorbedBeforeMs[Dimension.TOKENS.ordinal()]);
   }
 
-  void unindexUncertain(Lease lease) {
-    uncertainInput.remove(lease.leaseId());
-    uncertainTokens.remove(lease.leaseId());
+  void unindexUncertain(String leaseId) {
+    uncertainInput.remove(leaseId);
+    uncertainTokens.remove(leaseId);
   }
 }

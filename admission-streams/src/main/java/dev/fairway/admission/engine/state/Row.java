@@ -1,9 +1,11 @@
 package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.Event.HoldReason;
+import dev.fairway.admission.engine.OrderPolicy;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.RejectReason;
+import dev.fairway.admission.engine.TaskUpdate;
 import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.alert.Traffic;
 import dev.fairway.admission.engine.breaker.BreakerState;
@@ -29,13 +31,16 @@ public sealed interface Row {
     KEY,
     DEFINITION,
     BALANCE,
+    TENANT,
+    RESERVE,
+    RETRIES,
     TASK,
     REMEMBERED,
     FLOW,
     LEASE,
     WAITER,
     OUTPUTS,
-    ROLE,
+    LEARNED,
     AGENT,
     ALERT,
     BREAKER,
@@ -103,11 +108,53 @@ public sealed interface Row {
       Long lastSignalSentAtMs,
       int zMilli,
       Long zFallsFromMs,
-      Long floorSinceMs)
+      Long floorSinceMs,
+      OrderRow order)
       implements Row {
     @Override
     public RowId id() {
       return new RowId(Kind.BALANCE, quotaId, "");
+    }
+  }
+
+  /** What a quota's order and its retry share go by: the last two minutes' calls. */
+  record OrderRow(
+      long topVirtualTime,
+      long minuteStartMs,
+      int callsBefore,
+      int retriesBefore,
+      int calls,
+      int retries) {}
+
+  /** One per tenant of a quota that has any, the default one included. */
+  record TenantRow(
+      String quotaId,
+      String tenant,
+      long virtualTime,
+      long tag,
+      long refilledAtMs,
+      List<BucketRow> buckets)
+      implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.TENANT, quotaId, tenant);
+    }
+  }
+
+  /** One per class with a reserve. */
+  record ReserveRow(String quotaId, String leaseClass, long refilledAtMs, List<BucketRow> buckets)
+      implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.RESERVE, quotaId, leaseClass);
+    }
+  }
+
+  /** One per agent that retried without a task id in the last hour: when, oldest first. */
+  record RetriesRow(String agentId, List<Long> atMs) implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.RETRIES, "", agentId);
     }
   }
 
@@ -154,16 +201,38 @@ public sealed interface Row {
     }
   }
 
-  /** One per agent whose finish tag is ahead of the virtual time. */
-  record FlowRow(String quotaId, String agentId, long finishTag) implements Row {
+  /** One per agent, and tenant, whose finish tag is ahead of the virtual time. */
+  record FlowRow(String quotaId, String agentId, long finishTag, String tenant) implements Row {
     @Override
     public RowId id() {
-      return new RowId(Kind.FLOW, quotaId, agentId);
+      return flowId(quotaId, tenant, agentId);
     }
   }
 
-  /** One per task. */
-  record TaskRow(String taskId, int calls, long touchedAtMs) implements Row {
+  /** Identity of a flow's row. */
+  static RowId flowId(String quotaId, String tenant, String agentId) {
+    boolean one = tenant.equals(OrderPolicy.DEFAULT_TENANT);
+    return new RowId(Kind.FLOW, quotaId, one ? agentId : tenant + "/" + agentId);
+  }
+
+  /**
+   * What an orchestrator told of a task.
+   *
+   * @param blockedOn tasks it waits for; empty unless it is BLOCKED
+   */
+  record TaskNode(TaskUpdate.State state, List<String> blockedOn) {}
+
+  /**
+   * One per task.
+   *
+   * @param calls granted or waiting
+   * @param retries of these, retries
+   * @param role role that works on it, or null
+   * @param node null while no orchestrator told of it
+   */
+  record TaskRow(
+      String taskId, int calls, long touchedAtMs, int retries, String role, TaskNode node)
+      implements Row {
     @Override
     public RowId id() {
       return new RowId(Kind.TASK, "", taskId);
@@ -176,12 +245,12 @@ public sealed interface Row {
    * @param outputs outputs seen so far
    * @param recentOutputs those since the last full chunk, oldest first
    */
-  record RoleRow(
+  record LearnedRow(
       String quotaId, String role, RoleStats stats, long outputs, List<Long> recentOutputs)
       implements Row {
     @Override
     public RowId id() {
-      return new RowId(Kind.ROLE, quotaId, role);
+      return new RowId(Kind.LEARNED, quotaId, role);
     }
   }
 
@@ -219,7 +288,14 @@ public sealed interface Row {
     UNLEASED
   }
 
-  /** One per request that ended lately. Boxed fields and strings but the ids may be null. */
+  /**
+   * One per request that ended lately. Boxed fields and strings but the ids may be null.
+   *
+   * @param attempt which attempt of its call it was
+   * @param budgetTask task whose retry budget it was counted in
+   * @param failed whether its call failed, so that asking again is a retry
+   * @param unclaimedBy agent whose next request is taken for the retry of this failed call
+   */
   record RememberedRow(
       String quotaId,
       String idHash,
@@ -229,8 +305,49 @@ public sealed interface Row {
       RejectReason reason,
       Long retryAtMs,
       Long keptTag,
-      long forgetAtMs)
+      long forgetAtMs,
+      int attempt,
+      String budgetTask,
+      boolean failed,
+      String unclaimedBy)
       implements Row {
+
+    /** The same without the tag that it kept. */
+    RememberedRow withoutTag() {
+      return new RememberedRow(
+          quotaId,
+          idHash,
+          contentHash,
+          ending,
+          leaseId,
+          reason,
+          retryAtMs,
+          null,
+          forgetAtMs,
+          attempt,
+          budgetTask,
+          failed,
+          unclaimedBy);
+    }
+
+    /** The same after its retry came. */
+    RememberedRow claimed() {
+      return new RememberedRow(
+          quotaId,
+          idHash,
+          contentHash,
+          ending,
+          leaseId,
+          reason,
+          retryAtMs,
+          keptTag,
+          forgetAtMs,
+          attempt,
+          budgetTask,
+          failed,
+          null);
+    }
+
     @Override
     public RowId id() {
       return new RowId(Kind.REMEMBERED, quotaId, idHash);

@@ -1,5 +1,6 @@
 package dev.fairway.admission.engine.state;
 
+import dev.fairway.admission.engine.OrderPolicy;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.alert.AlertKind;
@@ -7,6 +8,7 @@ import dev.fairway.admission.engine.alert.Traffic;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Row.AgentRow;
 import dev.fairway.admission.engine.state.Row.AlertRow;
 import dev.fairway.admission.engine.state.Row.BalanceRow;
@@ -15,13 +17,16 @@ import dev.fairway.admission.engine.state.Row.BucketRow;
 import dev.fairway.admission.engine.state.Row.DefinitionRow;
 import dev.fairway.admission.engine.state.Row.FlowRow;
 import dev.fairway.admission.engine.state.Row.KeyRow;
+import dev.fairway.admission.engine.state.Row.LearnedRow;
 import dev.fairway.admission.engine.state.Row.LeaseRow;
 import dev.fairway.admission.engine.state.Row.OutputsRow;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
-import dev.fairway.admission.engine.state.Row.RoleRow;
+import dev.fairway.admission.engine.state.Row.ReserveRow;
+import dev.fairway.admission.engine.state.Row.RetriesRow;
 import dev.fairway.admission.engine.state.Row.RowId;
 import dev.fairway.admission.engine.state.Row.ShareRow;
 import dev.fairway.admission.engine.state.Row.TaskRow;
+import dev.fairway.admission.engine.state.Row.TenantRow;
 import dev.fairway.admission.engine.state.Row.TrafficRow;
 import dev.fairway.admission.engine.state.Row.WaiterRow;
 import java.util.ArrayList;
@@ -46,6 +51,16 @@ public final class RowLoader {
     for (QuotaState quota : key.quotas.values()) {
       rows.add(new DefinitionRow(quota.definition));
       rows.add(balanceRow(quota));
+      for (TenantState tenant : quota.tenants.values()) {
+        tenant
+            .flows
+            .all()
+            .forEach((agent, tag) -> rows.add(new FlowRow(quota.id(), agent, tag, tenant.name)));
+        if (quota.policy.order().hasTenants()) {
+          rows.add(tenantRow(quota, tenant));
+        }
+      }
+      quota.reserves.keySet().forEach(name -> rows.add(reserveRow(quota, name)));
       if (!quota.breaker.equals(BreakerState.NONE)) {
         rows.add(new BreakerRow(quota.id(), quota.breaker));
       }
@@ -53,12 +68,12 @@ public final class RowLoader {
         rows.add(new TrafficRow(quota.id(), quota.traffic));
       }
       quota.shares.all().forEach((a, share) -> rows.add(new ShareRow(quota.id(), a, share)));
-      quota.flows.all().forEach((agent, tag) -> rows.add(new FlowRow(quota.id(), agent, tag)));
       quota.leases.values().forEach(lease -> rows.add(new LeaseRow(lease)));
       rows.addAll(quota.statistics.rows(quota.id()));
       rows.addAll(quota.alerts.raised());
     }
     key.waiters.values().forEach(waiter -> rows.add(new WaiterRow(waiter)));
+    rows.addAll(key.retries.values());
     rows.addAll(key.tasks.values());
     rows.addAll(key.remembered.values());
     rows.sort(ORDER);
@@ -97,12 +112,21 @@ public final class RowLoader {
       state.epoch = r.epoch();
       state.salt = r.salt();
     } else if (row instanceof DefinitionRow r) {
-      QuotaState quota = new QuotaState();
+      QuotaState quota = new QuotaState(state);
       quota.definition = r.definition();
       quota.policy = QuotaPolicy.of(r.definition());
       state.quotas.put(quota.id(), quota);
+      state.linkAlso(quota);
+      Parts.define(quota);
     } else if (row instanceof BalanceRow r) {
       loadBalance(quotaOf(state, row), r);
+    } else if (row instanceof TenantRow r) {
+      loadTenant(quotaOf(state, row).tenant(r.tenant()), r);
+    } else if (row instanceof ReserveRow r) {
+      ShareBuckets reserve = quotaOf(state, row).reserve(r.leaseClass());
+      load(reserve, r.refilledAtMs(), r.buckets());
+    } else if (row instanceof RetriesRow r) {
+      state.indexRetries(r);
     } else if (row instanceof BreakerRow r) {
       quotaOf(state, row).breaker = r.state();
     } else if (row instanceof TrafficRow r) {
@@ -114,10 +138,11 @@ public final class RowLoader {
     } else if (row instanceof RememberedRow r) {
       state.indexRemembered(r);
     } else if (row instanceof FlowRow r) {
-      quotaOf(state, row).flows.set(r.agentId(), r.finishTag(), Long.MIN_VALUE);
+      TenantState tenant = quotaOf(state, row).tenant(r.tenant());
+      tenant.flows.set(r.agentId(), r.finishTag(), Long.MIN_VALUE);
     } else if (row instanceof OutputsRow r) {
       quotaOf(state, row).statistics.load(r);
-    } else if (row instanceof RoleRow r) {
+    } else if (row instanceof LearnedRow r) {
       quotaOf(state, row).statistics.load(r);
     } else if (row instanceof AgentRow r) {
       quotaOf(state, row).statistics.load(r);
@@ -146,6 +171,58 @@ public final class RowLoader {
               + ", but found none");
     }
     return quota;
+  }
+
+  private static void loadTenant(TenantState tenant, TenantRow r) {
+    tenant.virtualTime = r.virtualTime();
+    tenant.tag = r.tag();
+    if (tenant.ceiling != null) {
+      load(tenant.ceiling, r.refilledAtMs(), r.buckets());
+    }
+  }
+
+  private static void load(ShareBuckets share, long refilledAtMs, List<BucketRow> rows) {
+    share.refilledAtMs = refilledAtMs;
+    for (BucketRow b : rows) {
+      share.buckets[b.dimension().ordinal()] = new Bucket(b.balance(), b.remainder(), b.clipped());
+    }
+  }
+
+  static TenantRow tenantRow(QuotaState quota, TenantState tenant) {
+    return new TenantRow(
+        quota.id(),
+        tenant.name,
+        tenant.virtualTime,
+        tenant.tag,
+        tenant.ceiling == null ? 0 : tenant.ceiling.refilledAtMs,
+        tenant.ceiling == null ? List.of() : bucketRows(tenant.ceiling));
+  }
+
+  static ReserveRow reserveRow(QuotaState quota, String leaseClass) {
+    ShareBuckets reserve = quota.reserve(leaseClass);
+    return new ReserveRow(quota.id(), leaseClass, reserve.refilledAtMs, bucketRows(reserve));
+  }
+
+  private static List<BucketRow> bucketRows(ShareBuckets share) {
+    List<BucketRow> rows = new ArrayList<>();
+    for (int i = 0; i < Dimension.count(); i++) {
+      Bucket bucket = share.buckets[i];
+      if (bucket != null) {
+        rows.add(
+            new BucketRow(
+                Dimension.of(i),
+                bucket.balance(),
+                bucket.remainder(),
+                null,
+                null,
+                bucket.clipped(),
+                null,
+                null,
+                null,
+                OutsideRate.NONE));
+      }
+    }
+    return List.copyOf(rows);
   }
 
   static BalanceRow balanceRow(QuotaState quota) {
@@ -178,14 +255,15 @@ public final class RowLoader {
         quota.holdUntilMs,
         quota.holdReason,
         quota.overloads,
-        quota.virtualTime,
+        quota.tenant(OrderPolicy.DEFAULT_TENANT).virtualTime,
         quota.arrivals,
         quota.sendDelayMeanUs,
         quota.sendDelayMaxMs,
         quota.lastSignalSentAtMs,
         quota.zMilli,
         quota.zFallsFromMs,
-        quota.floorSinceMs);
+        quota.floorSinceMs,
+        quota.calls.row(quota.topVirtualTime));
   }
 
   private static void loadBalance(QuotaState quota, BalanceRow r) {
@@ -209,7 +287,9 @@ public final class RowLoader {
     quota.holdUntilMs = r.holdUntilMs();
     quota.holdReason = r.holdReason();
     quota.overloads = r.overloads();
-    quota.virtualTime = r.virtualTime();
+    quota.tenant(OrderPolicy.DEFAULT_TENANT).virtualTime = r.virtualTime();
+    quota.topVirtualTime = r.order().topVirtualTime();
+    quota.calls.load(r.order());
     quota.arrivals = r.arrivals();
     quota.sendDelayMeanUs = r.sendDelayMeanUs();
     quota.sendDelayMaxMs = r.sendDelayMaxMs();

@@ -1,5 +1,6 @@
 package dev.fairway.admission.engine.state;
 
+import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import java.util.HashMap;
 import java.util.Map;
@@ -31,20 +32,22 @@ final class Uncertain {
   /**
    * A lease, if its call is uncertain.
    *
+   * @param held what it holds of the quota
+   * @param signalled whether a signal of its own told that quota's number
    * @param absorbedBeforeMs send time of the newest signal applied, or null
    */
-  void add(Lease lease, Long absorbedBeforeMs) {
+  void add(Lease lease, Amounts held, boolean signalled, Long absorbedBeforeMs) {
     boolean counted =
         lease.status() == Lease.Status.OPEN
-            && lease.charged().has(dimension)
+            && held.has(dimension)
             && !lease.inputKnown()
-            && !lease.signalled();
+            && !signalled;
     // As QuotaState.absorbed has it.
     long fromMs = lease.sendKnown() ? lease.sentAtMs() : lease.sentAtMs() + lease.sendGuardMs() + 1;
     if (!counted || (absorbedBeforeMs != null && fromMs <= absorbedBeforeMs)) {
       return;
     }
-    long charge = Math.max(0, lease.charged().get(dimension));
+    long charge = Math.max(0, held.get(dimension));
     long error =
         Math.min(
             MOST, charge / 1000 * lease.errorMilli() + charge % 1000 * lease.errorMilli() / 1000);

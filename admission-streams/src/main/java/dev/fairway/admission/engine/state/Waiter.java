@@ -23,6 +23,7 @@ import dev.fairway.admission.engine.lease.Forecast;
  * @param toldEtaMs what it was told, or null
  * @param firstEtaMs what it was told first, or null
  * @param forecast what its charge is made of
+ * @param standing as what it is served
  */
 public record Waiter(
     LeaseRequest request,
@@ -40,7 +41,18 @@ public record Waiter(
     Long toldAtMs,
     Long toldEtaMs,
     Long firstEtaMs,
-    Forecast forecast) {
+    Forecast forecast,
+    Standing standing) {
+
+  /** What it takes per dimension: of every one where other quotas are taken from too. */
+  public Amounts demand() {
+    return standing.demand() != null ? standing.demand() : estimate;
+  }
+
+  /** Tag and arrival decide who is served first within a tenant. */
+  public boolean before(Waiter other) {
+    return finishTag != other.finishTag ? finishTag < other.finishTag : arrival < other.arrival;
+  }
 
   /** A copy that was told this ETA at this time. */
   public Waiter told(long atMs, long etaMs) {
@@ -60,6 +72,45 @@ public record Waiter(
         atMs,
         etaMs,
         firstEtaMs != null ? firstEtaMs : (Long) etaMs,
-        forecast);
+        forecast,
+        standing);
+  }
+
+  /** A copy of that weight; the start stays, the finish follows. */
+  public Waiter weighing(int newWeightMilli, long newFinishTag, Standing newStanding) {
+    return placed(estimate, cost, newWeightMilli, startTag, newFinishTag, newStanding);
+  }
+
+  /** A copy at another place in line. */
+  Waiter placed(
+      Amounts newEstimate,
+      long newCost,
+      int newWeightMilli,
+      long newStartTag,
+      long newFinishTag,
+      Standing newStanding) {
+    return new Waiter(
+        request,
+        contentHash,
+        appendedAtMs,
+        attempt,
+        arrival,
+        enqueuedAtMs,
+        deadlineMs,
+        newEstimate,
+        newCost,
+        newWeightMilli,
+        newStartTag,
+        newFinishTag,
+        toldAtMs,
+        toldEtaMs,
+        firstEtaMs,
+        forecast,
+        newStanding);
+  }
+
+  /** A copy in that standing, at the same place. */
+  Waiter in(Standing newStanding) {
+    return placed(estimate, cost, weightMilli, startTag, finishTag, newStanding);
   }
 }

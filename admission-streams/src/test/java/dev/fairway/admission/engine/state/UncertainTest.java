@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Claims;
 import dev.fairway.admission.engine.lease.Forecast;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +29,7 @@ class UncertainTest {
         if (what < 6) {
           Lease lease = lease("l" + step, random);
           leases.add(lease);
-          uncertain.add(lease, absorbed);
+          uncertain.add(lease, lease.charged(), lease.signalled(), absorbed);
         } else if (what < 8 && !leases.isEmpty()) {
           uncertain.remove(leases.remove(random.nextInt(leases.size())).leaseId());
         } else {
@@ -98,6 +99,8 @@ class UncertainTest {
         random.nextInt(200),
         new Forecast(0, 0),
         random.nextInt(1_000),
-        random.nextInt(6) == 0);
+        random.nextInt(6) == 0,
+        Standing.of(new Claims("default", "worker", "batch"), null, null),
+        Taken.NOTHING);
   }
 }

@@ -1,10 +1,12 @@
 package dev.fairway.cli.demo.page;
 
 import dev.fairway.cli.demo.fleet.AgentLog;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import dev.fairway.replay.report.AgentLine;
+import dev.fairway.replay.report.AgentLine.Activity;
+import dev.fairway.replay.report.AgentLine.Stretch;
+import dev.fairway.replay.report.Html;
+import dev.fairway.replay.report.TurnPicture;
+import dev.fairway.replay.report.Window;
 import java.util.List;
 
 /**
@@ -41,14 +43,13 @@ public record DemoPage(
   /** The whole file; well-formed XML as well as HTML. */
   public String render() {
     StringBuilder html = new StringBuilder(1 << 17);
-    html.append("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n");
-    html.append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n");
-    html.append("<title>Fairway demo: 429s on turns</title>\n");
-    html.append("<style>\n").append(css()).append("</style>\n</head>\n<body>\n");
-    html.append("<h1>One fleet, one limit, with and without admission</h1>\n");
-    html.append("<p class=\"muted\">").append(Html.escape(subtitle)).append("</p>\n");
+    html.append(
+        Html.start(
+            "Fairway demo: 429s on turns",
+            "One fleet, one limit, with and without admission",
+            subtitle));
     table(html);
-    legend(html);
+    html.append(Html.legend());
     run(
         html,
         "Without admission",
@@ -64,7 +65,7 @@ public record DemoPage(
       html.append("<dt>").append(Html.escape(definition.term())).append("</dt><dd>");
       html.append(Html.escape(definition.meaning())).append("</dd>\n");
     }
-    return html.append("</dl>\n</body>\n</html>\n").toString();
+    return html.append("</dl>\n").append(Html.end()).toString();
   }
 
   private void table(StringBuilder html) {
@@ -86,31 +87,28 @@ public record DemoPage(
         .append("</td>");
   }
 
-  private static void legend(StringBuilder html) {
-    html.append("<ul class=\"legend\">");
-    entry(html, "call", "model call");
-    entry(html, "tools", "tools run");
-    entry(html, "wait", "waits: in backoff, or for its lease");
-    entry(html, "re_plan", "re-plan: reads everything again");
-    entry(html, "refused", "429");
-    html.append("</ul>\n");
-  }
-
-  private static void entry(StringBuilder html, String css, String text) {
-    html.append("<li><i class=\"").append(css).append("\"></i>").append(text).append("</li>");
-  }
-
   private void run(StringBuilder html, String title, String words, List<AgentLog> logs) {
     html.append("<h2>").append(title).append("</h2>\n<p class=\"muted\">").append(words);
     html.append("</p>\n")
-        .append(RunPicture.draw(title + ": 429s and turns", logs, seconds, without));
+        .append(
+            TurnPicture.draw(
+                title + ": 429s and turns",
+                lines(logs),
+                new Window(0, seconds * 1000),
+                lines(without)));
   }
 
-  private static String css() {
-    try (InputStream in = DemoPage.class.getResourceAsStream("page.css")) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException("The page's style sheet could not be read", e);
-    }
+  private static List<AgentLine> lines(List<AgentLog> logs) {
+    return logs.stream().map(DemoPage::line).toList();
+  }
+
+  private static AgentLine line(AgentLog log) {
+    String agent = log.plan().agent();
+    List<Stretch> stretches =
+        log.spans().stream()
+            .map(s -> new Stretch(Activity.valueOf(s.activity().name()), s.startMs(), s.endMs()))
+            .toList();
+    String name = log.plan().kind() + " " + agent.substring(agent.lastIndexOf('-') + 1);
+    return new AgentLine(name, log.plan().group(), stretches, log.refusalsMs());
   }
 }

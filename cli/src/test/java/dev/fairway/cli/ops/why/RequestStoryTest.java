@@ -136,6 +136,8 @@ class RequestStoryTest {
             90_010L,
             null,
             null,
+            null,
+            1,
             null));
 
     assertThat(story.outcome()).isEqualTo("rejected");
@@ -231,11 +233,13 @@ class RequestStoryTest {
             .setWeightMilli(weightMilli)
             .setStartTag(0)
             .setFinishTag(finishTag)
-            .build());
+            .build(),
+        null);
   }
 
   private static LeaseGranted granted(String request, String agent) {
-    return new LeaseGranted(QUOTA, request, agent, "lease", 1, amounts(), false, 0L, 1L, 0L, null);
+    return new LeaseGranted(
+        QUOTA, request, agent, "lease", 1, amounts(), false, 0L, 1L, 0L, null, null, null);
   }
 
   private static LeaseQueued queued(String request, String agent, int position, long etaMs) {

@@ -1,0 +1,157 @@
+package dev.fairway.admission.engine.queue;
+
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Takes;
+import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.ShareBuckets;
+import dev.fairway.admission.engine.state.Waiter;
+
+/**
+ * When what a request takes is there, if nobody else takes any: in its quota, in those that it
+ * takes from too, and in its tenant's own bucket.
+ *
+ * @param dueMs when all of it is there; {@link Long#MAX_VALUE} if time alone does not help
+ * @param ownDueMs when its own quota has it
+ * @param ceilingDueMs when its tenant's bucket has it
+ * @param binding quota that has it last
+ * @param dimension dimension of that quota that has it last, or null if all is there
+ */
+record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dimension dimension) {
+
+  /** Steps of a bisection that ends at the millisecond, for any wait that can be told. */
+  private static final int STEPS = 64;
+
+  static Fit of(QuotaState quota, Waiter waiter, Takes takes, long atMs) {
+    String reserveOf = reserveClass(quota, waiter);
+    Search search = new Search(waiter, atMs);
+    search.in(quota, takes.own(), reserveOf);
+    long ownDueMs = search.dueMs;
+    for (Takes.Share share : takes.also()) {
+      search.in(share.quota(), share.charge(), null);
+    }
+    long ceilingDueMs = ceilingDueMs(quota, waiter, takes.own(), atMs);
+    return new Fit(
+        Math.max(search.dueMs, ceilingDueMs),
+        ownDueMs,
+        ceilingDueMs,
+        search.binding,
+        search.dimension);
+  }
+
+  /** Whether what a request takes from a quota that its own takes from too is there. */
+  static boolean isThere(Waiter waiter, Takes.Share share, long atMs) {
+    Search search = new Search(waiter, atMs);
+    search.in(share.quota(), share.charge(), null);
+    return search.dueMs <= atMs;
+  }
+
+  /** When the reserve of its class alone has it; never where it is larger than that. */
+  static long reserveDueMs(QuotaState quota, Waiter waiter, Takes takes, long atMs) {
+    ShareBuckets reserve = quota.reserve(waiter.standing().leaseClass());
+    long due = Fit.of(quota, waiter, takes, atMs).dueMs();
+    for (int i = 0; i < Dimension.count() && due != Long.MAX_VALUE; i++) {
+      Dimension d = Dimension.of(i);
+      if (reserve.has(d)) {
+        long charge = takes.own().get(d);
+        due =
+            charge > reserve.cap(quota, d)
+                ? Long.MAX_VALUE
+                : Math.max(due, later(atMs, reserve.msUntil(quota, d, charge, atMs)));
+      }
+    }
+    return due;
+  }
+
+  /** Class whose reserve the request may use, or null. */
+  static String reserveClass(QuotaState quota, Waiter waiter) {
+    String leaseClass = waiter.standing().leaseClass();
+    return waiter.attempt() > 1 || quota.reserve(leaseClass) == null ? null : leaseClass;
+  }
+
+  private static long ceilingDueMs(QuotaState quota, Waiter waiter, Amounts charge, long atMs) {
+    ShareBuckets ceiling = quota.tenant(waiter.standing().tenant()).ceiling();
+    long due = atMs;
+    for (int i = 0; i < Dimension.count() && ceiling != null; i++) {
+      Dimension d = Dimension.of(i);
+      if (ceiling.has(d)) {
+        long need = Math.min(charge.get(d), ceiling.cap(quota, d));
+        if (d.refills()) {
+          due = Math.max(due, later(atMs, ceiling.msUntil(quota, d, Math.max(0, need), atMs)));
+        } else if (ceiling.usable(quota, d, atMs) < need) {
+          return Long.MAX_VALUE;
+        }
+      }
+    }
+    return due;
+  }
+
+  private static long later(long atMs, long ms) {
+    return Amounts.saturatedAdd(atMs, ms);
+  }
+
+  private static final class Search {
+    private final String role;
+    private final long atMs;
+    private long dueMs;
+    private QuotaState binding;
+    private Dimension dimension;
+
+    Search(Waiter waiter, long atMs) {
+      this.role = waiter.standing().role();
+      this.atMs = atMs;
+      this.dueMs = atMs;
+    }
+
+    void in(QuotaState quota, Amounts charge, String reserveOf) {
+      for (int i = 0; i < Dimension.count(); i++) {
+        Dimension d = Dimension.of(i);
+        if (quota.limits(d)) {
+          long due = dueMs(quota, d, charge, reserveOf);
+          if (due > dueMs) {
+            dueMs = due;
+            binding = quota;
+            dimension = d;
+          }
+        }
+      }
+    }
+
+    private long dueMs(QuotaState quota, Dimension d, Amounts charge, String reserveOf) {
+      long need = Math.max(0, quota.need(d, role, charge));
+      if (!d.refills()) {
+        return quota.usable(d, atMs) < need ? Long.MAX_VALUE : atMs;
+      }
+      long kept = quota.hasReserves() ? quota.reserveCapOfOthers(reserveOf, d) : 0;
+      if (kept == 0) {
+        return later(atMs, quota.msUntil(d, need, atMs));
+      }
+      return besideReserves(
+          quota, d, Math.min(need, Math.max(0, quota.usableCap(d) - kept)), reserveOf);
+    }
+
+    /** Both the bucket and the reserves in it refill, the bucket not slower. */
+    private long besideReserves(QuotaState quota, Dimension d, long need, String reserveOf) {
+      long least = later(atMs, quota.msUntil(d, need, atMs));
+      if (there(quota, d, need, reserveOf, least)) {
+        return least;
+      }
+      long most =
+          later(atMs, quota.msUntil(d, need + quota.reserveCapOfOthers(reserveOf, d), atMs));
+      for (int step = 0; step < STEPS && least + 1 < most; step++) {
+        long middle = least + (most - least) / 2;
+        if (there(quota, d, need, reserveOf, middle)) {
+          most = middle;
+        } else {
+          least = middle;
+        }
+      }
+      return most;
+    }
+
+    private static boolean there(
+        QuotaState quota, Dimension d, long need, String reserveOf, long atMs) {
+      return quota.usable(d, atMs) - quota.reservedForOthers(reserveOf, d, atMs) >= need;
+    }
+  }
+}

@@ -1,0 +1,108 @@
+package dev.fairway.admission.engine.queue;
+
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
+import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.ShareBuckets;
+import dev.fairway.admission.engine.state.Waiter;
+import java.util.Map;
+
+/**
+ * The wait for one dimension of a quota that is shared out in parts. Who is ahead by tag takes no
+ * more than its tenant's ceiling lets it by then; and requests that a reserve pays for take from
+ * that, while what the reserve keeps is not there for others. Each of these moves with time, so the
+ * wait is the first time at which all that is taken by then has come in.
+ */
+final class PartsEta {
+  private static final int STEPS = 20;
+  private static final long FOREVER_MS = 366L * 24 * 3_600_000;
+
+  /** A step by less than this part ends the search. */
+  private static final int ENOUGH = 200;
+
+  private final QuotaState quota;
+  private final Waiter waiter;
+  private final Ahead ahead;
+  private final Dimension d;
+  private final long atMs;
+  private final String reserveOf;
+  private final Amounts inLanes;
+
+  PartsEta(QuotaState quota, Waiter waiter, Ahead ahead, Dimension d, long atMs) {
+    this.quota = quota;
+    this.waiter = waiter;
+    this.ahead = ahead;
+    this.d = d;
+    this.atMs = atMs;
+    this.reserveOf = Fit.reserveClass(quota, waiter);
+    this.inLanes = quota.hasReserves() ? quota.order().inLanes() : Amounts.NONE;
+  }
+
+  long waitMs() {
+    long byTag = byTagMs();
+    return reserveOf == null ? byTag : Math.min(byTag, byReserveMs());
+  }
+
+  /** Its own reserve serves who may use it, in their order. */
+  private long byReserveMs() {
+    ShareBuckets reserve = quota.reserve(reserveOf);
+    long own = waiter.estimate().get(d);
+    if (!reserve.has(d) || own > reserve.cap(quota, d)) {
+      return Long.MAX_VALUE;
+    }
+    return reserve.msUntil(quota, d, Amounts.saturatedAdd(ahead.inLanes().get(d), own), atMs);
+  }
+
+  /**
+   * What is needed grows with time, slower than it comes in. So from the wait for all that can ever
+   * be needed, each step down stays at or above the answer; few steps come within a percent.
+   */
+  private long byTagMs() {
+    long wait = quota.msUntil(d, needed(FOREVER_MS), atMs);
+    for (int step = 0; step < STEPS; step++) {
+      long next = quota.msUntil(d, needed(wait), atMs);
+      if (wait - next <= wait / ENOUGH) {
+        return next;
+      }
+      wait = next;
+    }
+    return wait;
+  }
+
+  /** What must have come in by then. */
+  private long needed(long inMs) {
+    long before = ahead.demand().get(d);
+    for (Map.Entry<String, Amounts> tenant : ahead.byTenant().entrySet()) {
+      if (!tenant.getKey().equals(waiter.standing().tenant())) {
+        long takes = tenant.getValue().get(d);
+        before -= Math.max(0, takes - comesIn(quota.tenant(tenant.getKey()).ceiling(), inMs));
+      }
+    }
+    long own = quota.need(d, waiter.standing().role(), waiter.estimate());
+    if (!quota.hasReserves()) {
+      return Amounts.saturatedAdd(before, own);
+    }
+    own = Math.min(own, Math.max(0, quota.usableCap(d) - quota.reserveCapOfOthers(reserveOf, d)));
+    long reserved = 0;
+    long kept = 0;
+    for (var reserve : quota.policy().order().reserves()) {
+      if (!reserve.leaseClass().equals(reserveOf)) {
+        ShareBuckets bucket = quota.reserve(reserve.leaseClass());
+        long paid = Math.min(inLanes.get(d), comesIn(bucket, inMs));
+        reserved += paid;
+        kept += Math.min(bucket.cap(quota, d), comesIn(bucket, inMs) - paid);
+      }
+    }
+    long byTag = Math.max(0, ahead.inLanes().get(d) - reserved);
+    long others = before - ahead.inLanes().get(d) + byTag;
+    return Amounts.saturatedAdd(Amounts.saturatedAdd(others, own), reserved + kept);
+  }
+
+  private long comesIn(ShareBuckets bucket, long inMs) {
+    if (!bucket.has(d)) {
+      return Long.MAX_VALUE / 4;
+    }
+    return bucket.gives(quota, d, atMs, inMs);
+  }
+}

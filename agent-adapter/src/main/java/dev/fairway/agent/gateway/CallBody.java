@@ -1,0 +1,165 @@
+package dev.fairway.agent.gateway;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/**
+ * What the gateway reads of a request's body. The bytes themselves are passed on as they came.
+ *
+ * @param bytes the body
+ * @param json its tree
+ */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+record CallBody(byte[] bytes, JsonNode json) {
+  private static final int HASH_BYTES = 16;
+
+  /** Deeper nesting than any schema needs; longer texts than any body may be. */
+  private static final ObjectMapper JSON =
+      new ObjectMapper(
+          JsonFactory.builder()
+              .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
+              .enable(StreamReadFeature.USE_FAST_DOUBLE_PARSER)
+              .streamReadConstraints(
+                  StreamReadConstraints.builder()
+                      .maxNestingDepth(500)
+                      .maxStringLength(Integer.MAX_VALUE)
+                      .build())
+              .build());
+
+  /** A body that is no call the gateway understands. */
+  static final class UnreadableBodyException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    UnreadableBodyException(String message) {
+      super(message, null, false, false);
+    }
+  }
+
+  /**
+   * Reads a body.
+   *
+   * @throws UnreadableBodyException if it is no JSON object with a model; the message is for the
+   *     caller, and quotes nothing of it
+   */
+  static CallBody parse(byte[] bytes) throws UnreadableBodyException {
+    JsonNode json;
+    try {
+      json = JSON.readTree(bytes);
+    } catch (IOException e) {
+      throw new UnreadableBodyException("Expected a JSON body, but it cannot be read as one.");
+    }
+    if (json == null || !json.isObject()) {
+      throw new UnreadableBodyException("Expected a JSON object as body, but found none.");
+    }
+    if (!json.path("model").isTextual() || json.path("model").textValue().isBlank()) {
+      throw new UnreadableBodyException("Expected a \"model\" in the body, but found none.");
+    }
+    return new CallBody(bytes, json);
+  }
+
+  /** A body that is passed on unread. */
+  static CallBody unread(byte[] bytes) {
+    return new CallBody(bytes, MissingNode.getInstance());
+  }
+
+  String model() {
+    return json.path("model").textValue();
+  }
+
+  /** Whether a stream of events is asked for. */
+  boolean stream() {
+    return json.path("stream").asBoolean(false);
+  }
+
+  /** The most output tokens that the call allows, or null if it names no limit. */
+  Long maxOutputTokens() {
+    Long most = null;
+    for (String name : new String[] {"max_tokens", "max_completion_tokens", "max_output_tokens"}) {
+      JsonNode value = json.path(name);
+      if (value.isIntegralNumber() && value.canConvertToLong() && value.longValue() >= 0) {
+        most = most == null ? value.longValue() : Math.max(most, value.longValue());
+      }
+    }
+    return most;
+  }
+
+  /** A text at the top of the body, or null. */
+  String text(String name) {
+    JsonNode value = json.path(name);
+    return value.isTextual() && !value.textValue().isBlank() ? value.textValue() : null;
+  }
+
+  /** Tells bodies apart. */
+  String hash() {
+    return hex(sha256().digest(bytes));
+  }
+
+  /**
+   * Tells conversations apart: system prompt and first message of the user, which all turns of one
+   * share, and sub-agents of one session do not. Null where there is neither.
+   */
+  String conversationHash() {
+    MessageDigest digest = sha256();
+    boolean any = false;
+    for (String name : new String[] {"system", "instructions"}) {
+      any |= add(digest, json.path(name));
+    }
+    JsonNode turns = json.has("messages") ? json.path("messages") : json.path("input");
+    if (turns.isTextual()) {
+      any |= add(digest, turns);
+    }
+    for (JsonNode turn : turns) {
+      String role = turn.path("role").asText();
+      boolean opening = role.equals("system") || role.equals("developer");
+      if (opening || role.equals("user")) {
+        any |= add(digest, turn.path("content"));
+      }
+      if (role.equals("user")) {
+        break;
+      }
+    }
+    return any ? hex(digest.digest()) : null;
+  }
+
+  private static boolean add(MessageDigest digest, JsonNode content) {
+    if (content.isTextual()) {
+      digest.update(content.textValue().getBytes(StandardCharsets.UTF_8));
+      return true;
+    }
+    boolean any = false;
+    for (JsonNode block : content) {
+      // Cache marks move from turn to turn; what is said does not.
+      JsonNode said = block.path("text");
+      String text = said.isTextual() ? said.textValue() : block.path("type").asText();
+      digest.update(text.getBytes(StandardCharsets.UTF_8));
+      any = true;
+    }
+    return any;
+  }
+
+  /** A short name for a text of any length and grammar. */
+  static String hash(String text) {
+    return hex(sha256().digest(text.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  private static String hex(byte[] digest) {
+    return HexFormat.of().formatHex(digest, 0, HASH_BYTES);
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("Every JVM has SHA-256", e);
+    }
+  }
+}

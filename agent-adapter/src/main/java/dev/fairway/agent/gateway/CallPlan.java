@@ -1,0 +1,85 @@
+package dev.fairway.agent.gateway;
+
+import dev.fairway.agent.LeaseCall;
+import dev.fairway.agent.QueueUpdate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.Consumer;
+import org.eclipse.jetty.http.HttpFields;
+
+/**
+ * What is to be done with one call of a client.
+ *
+ * @param method HTTP method
+ * @param pathAndQuery where in the upstream
+ * @param headers as the client sent them
+ * @param family whose API it is
+ * @param target where it goes; without a quota it is passed uncounted
+ * @param model model, or null if it is not known
+ * @param body what is sent upstream
+ * @param bodyHash of what the client sent, or null if nobody asks
+ * @param stream whether the client asked for a stream of events
+ * @param hideUsage whether the stream tells usage that the client did not ask for
+ * @param asker who makes it, or null if it is not counted
+ * @param input estimate, or null if it is not counted
+ * @param prefix cached part of the input, or null
+ * @param maxOutputTokens the call's limit, or null
+ * @param retryOf request that it repeats, or null
+ * @param patience how long the client waits for the beginning of an answer
+ */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+record CallPlan(
+    String method,
+    String pathAndQuery,
+    HttpFields headers,
+    ApiFamily family,
+    Router.Target target,
+    String model,
+    byte[] body,
+    String bodyHash,
+    boolean stream,
+    boolean hideUsage,
+    Asker asker,
+    InputEstimator.Input input,
+    PrefixBook.Prefix prefix,
+    Long maxOutputTokens,
+    String retryOf,
+    Duration patience) {
+
+  /** Whether it takes from a quota. */
+  boolean counted() {
+    return target.quota() != null && asker != null;
+  }
+
+  /**
+   * The call as it is asked for.
+   *
+   * @param repeats the request that this one repeats, or null
+   */
+  LeaseCall leaseCall(String repeats, Duration timeout, Consumer<QueueUpdate> onQueued) {
+    LeaseCall.Builder call =
+        LeaseCall.of(target.quota())
+            .member(asker.member())
+            .taskId(asker.task())
+            .role(asker.role())
+            .leaseClass(asker.leaseClass())
+            .tenant(asker.tenant())
+            .repeatFailures(asker.repeatFailures())
+            .estimateMethod(input.method())
+            .retryOf(repeats)
+            .timeout(timeout)
+            .onQueued(onQueued);
+    if (maxOutputTokens != null) {
+      call.maxOutputTokens(maxOutputTokens);
+    }
+    Long tokens = input.inputTokens();
+    if (tokens != null && prefix != null) {
+      long cached = Math.min(prefix.tokens(), tokens);
+      call.cachedTokens(cached, Instant.ofEpochMilli(prefix.expiresAtMs()));
+      call.inputTokens(tokens - cached);
+    } else if (tokens != null) {
+      call.inputTokens(tokens);
+    }
+    return call.build();
+  }
+}

@@ -1,0 +1,165 @@
+package dev.fairway.agent.gateway;
+
+import dev.fairway.agent.gateway.CallBody.UnreadableBodyException;
+import dev.fairway.agent.gateway.GatewayConfig.Caller;
+import dev.fairway.agent.gateway.GatewayConfig.Waits;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import org.eclipse.jetty.http.HttpFields;
+
+/** Makes the plan of a call from what the client sent. Thread-safe. */
+final class CallPlanner {
+  private static final Duration PATIENCE_MIN = Duration.ofSeconds(1);
+  private static final long PATIENCE_S_MAX = 24 * 60 * 60;
+
+  /** A call that is not taken. */
+  static final class NotTakenException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final transient Trouble trouble;
+
+    NotTakenException(Trouble trouble) {
+      super(trouble.message(), null, false, false);
+      this.trouble = trouble;
+    }
+
+    Trouble trouble() {
+      return trouble;
+    }
+  }
+
+  private final Router router;
+  private final Waits waits;
+  private final InputEstimator estimator;
+  private final PrefixBook prefixes;
+  private final RetryBook retries;
+  private final LongSupplier epochMs;
+
+  CallPlanner(
+      Router router,
+      Waits waits,
+      InputEstimator estimator,
+      PrefixBook prefixes,
+      RetryBook retries,
+      LongSupplier epochMs) {
+    this.router = router;
+    this.waits = waits;
+    this.estimator = estimator;
+    this.prefixes = prefixes;
+    this.retries = retries;
+    this.epochMs = epochMs;
+  }
+
+  /**
+   * The plan of a call.
+   *
+   * @param path without the query
+   * @param host the client's address
+   * @param port the client's port
+   * @throws NotTakenException if no route is for it, or it cannot be read
+   */
+  CallPlan plan(
+      String method,
+      String path,
+      String query,
+      HttpFields headers,
+      byte[] body,
+      Caller caller,
+      String host,
+      int port)
+      throws NotTakenException {
+    Endpoint endpoint = Endpoint.of(method, path);
+    String pathAndQuery = query == null ? path : path + "?" + query;
+    if (endpoint == null) {
+      return passed(method, path, pathAndQuery, headers, body);
+    }
+    CallBody read;
+    try {
+      read = CallBody.parse(body);
+    } catch (UnreadableBodyException e) {
+      throw new NotTakenException(Trouble.badRequest(e.getMessage()));
+    }
+    Router.Target target = router.ofModel(read.model());
+    if (target == null) {
+      throw new NotTakenException(
+          Trouble.notFound(
+              "Expected a model that a route of the gateway is for, but found none for this one. Add"
+                  + " it to gateway.routes."));
+    }
+    boolean counted = endpoint.isCounted() && target.quota() != null;
+    String conversation = endpoint == Endpoint.EMBEDDINGS ? null : read.conversationHash();
+    Asker asker =
+        counted ? Identification.of(caller, headers, read, conversation, host, port) : null;
+    String bodyHash = counted ? read.hash() : null;
+    byte[] asking = body;
+    if (counted && endpoint == Endpoint.CHAT && read.stream()) {
+      asking = StreamUsage.asked(body);
+    }
+    return new CallPlan(
+        method,
+        pathAndQuery,
+        headers,
+        endpoint.family(),
+        endpoint.isCounted() ? target : new Router.Target(null, target.upstream()),
+        read.model(),
+        asking,
+        bodyHash,
+        read.stream(),
+        asking != body,
+        asker,
+        counted ? estimator.estimate(endpoint, read) : null,
+        counted ? prefixes.of(asker.member(), read.model(), epochMs.getAsLong()) : null,
+        endpoint == Endpoint.EMBEDDINGS ? Long.valueOf(0) : read.maxOutputTokens(),
+        counted ? retryOf(asker, bodyHash, headers) : null,
+        patience(headers));
+  }
+
+  /** A call of a path that the gateway does not know: passed on uncounted, or refused. */
+  private CallPlan passed(
+      String method, String path, String pathAndQuery, HttpFields headers, byte[] body)
+      throws NotTakenException {
+    Router.Target target = router.ofUnknownPath();
+    if (target == null) {
+      throw new NotTakenException(
+          Trouble.notFound(
+              "Expected POST /v1/messages, /v1/messages/count_tokens, /v1/chat/completions,"
+                  + " /v1/responses or /v1/embeddings, but found another call. gateway.unknown names"
+                  + " an upstream for such."));
+    }
+    return new CallPlan(
+        method,
+        pathAndQuery,
+        headers,
+        ApiFamily.ofPath(path),
+        target,
+        null,
+        body,
+        null,
+        false,
+        false,
+        null,
+        null,
+        null,
+        null,
+        null,
+        patience(headers));
+  }
+
+  private String retryOf(Asker asker, String bodyHash, HttpFields headers) {
+    String count = headers.get("x-stainless-retry-count");
+    boolean saidRetry = count != null && !count.strip().equals("0");
+    return retries.retryOf(asker.member(), bodyHash, saidRetry, epochMs.getAsLong());
+  }
+
+  /** Until shortly before the client gives up. */
+  private Duration patience(HttpFields headers) {
+    String said = headers.get("x-stainless-timeout");
+    Duration patience =
+        said != null && said.strip().matches("[0-9]{1,9}(\\.[0-9]{1,9})?")
+            ? Duration.ofMillis(
+                (long) (Math.min(PATIENCE_S_MAX, Double.parseDouble(said.strip())) * 1_000))
+            : waits.patience();
+    Duration until = patience.minus(waits.patienceMargin());
+    return until.compareTo(PATIENCE_MIN) < 0 ? PATIENCE_MIN : until;
+  }
+}

@@ -1,0 +1,54 @@
+package dev.fairway.agent.gateway;
+
+import dev.fairway.agent.gateway.GatewayConfig.Caller;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.List;
+import java.util.Map;
+import org.eclipse.jetty.http.HttpFields;
+
+/** Knows callers by their tokens. Thread-safe. */
+final class Callers {
+  @SuppressWarnings("ArrayRecordComponent") // Never compared as a whole.
+  private record Known(Caller caller, byte[] token) {}
+
+  private final List<Known> known;
+
+  Callers(List<Caller> callers, Map<String, String> environment) {
+    known = callers.stream().map(c -> new Known(c, bytes(c.token().resolve(environment)))).toList();
+  }
+
+  /** Who sends this; null if a token is needed and none that is known was sent. */
+  Caller of(HttpFields headers) {
+    if (known.isEmpty()) {
+      return Caller.ANYBODY;
+    }
+    String own = headers.get("x-fairway-token");
+    String authorization = headers.get("authorization");
+    String bearer =
+        authorization != null && authorization.regionMatches(true, 0, "Bearer ", 0, 7)
+            ? authorization.substring(7).strip()
+            : null;
+    Caller found = null;
+    for (String sent :
+        new String[] {own, bearer, headers.get("x-api-key"), headers.get("api-key")}) {
+      found = found == null && sent != null ? find(bytes(sent)) : found;
+    }
+    return found;
+  }
+
+  /** Compares with every token, so that the time taken tells nothing. */
+  private Caller find(byte[] sent) {
+    Caller found = null;
+    for (Known candidate : known) {
+      if (MessageDigest.isEqual(candidate.token(), sent)) {
+        found = candidate.caller();
+      }
+    }
+    return found;
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,49 @@
+package dev.fairway.agent.gateway;
+
+import java.util.Map;
+
+/** The calls of providers' APIs that the gateway knows. */
+enum Endpoint {
+  /** Anthropic Messages. */
+  MESSAGES("/v1/messages", ApiFamily.ANTHROPIC, true),
+  /** Anthropic's token count of a message: no model call, and not counted against tokens. */
+  COUNT_TOKENS("/v1/messages/count_tokens", ApiFamily.ANTHROPIC, false),
+  /** OpenAI Chat Completions. */
+  CHAT("/v1/chat/completions", ApiFamily.OPENAI, true),
+  /** OpenAI Responses. */
+  RESPONSES("/v1/responses", ApiFamily.OPENAI, true),
+  /** OpenAI Embeddings. */
+  EMBEDDINGS("/v1/embeddings", ApiFamily.OPENAI, true);
+
+  private static final Map<String, Endpoint> BY_PATH =
+      Map.of(
+          MESSAGES.path, MESSAGES,
+          COUNT_TOKENS.path, COUNT_TOKENS,
+          CHAT.path, CHAT,
+          RESPONSES.path, RESPONSES,
+          EMBEDDINGS.path, EMBEDDINGS);
+
+  private final String path;
+  private final ApiFamily family;
+  private final boolean counted;
+
+  Endpoint(String path, ApiFamily family, boolean counted) {
+    this.path = path;
+    this.family = family;
+    this.counted = counted;
+  }
+
+  /** The endpoint of a call, or null if it is none of these. */
+  static Endpoint of(String method, String path) {
+    return method.equals("POST") ? BY_PATH.get(path) : null;
+  }
+
+  ApiFamily family() {
+    return family;
+  }
+
+  /** Whether a call takes from a quota of tokens. */
+  boolean isCounted() {
+    return counted;
+  }
+}

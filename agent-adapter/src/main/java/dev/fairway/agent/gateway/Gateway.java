@@ -1,0 +1,223 @@
+package dev.fairway.agent.gateway;
+
+import dev.fairway.agent.AdmissionClient;
+import dev.fairway.agent.AdmissionException;
+import dev.fairway.agent.gateway.GatewayConfig.Bounds;
+import dev.fairway.agent.gateway.GatewayConfig.Upstream;
+import dev.fairway.agent.gateway.TokenCounter.Vocabulary;
+import dev.fairway.agent.provider.ProviderProfiles;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.client.HttpClient;
+import org.eclipse.jetty.client.transport.HttpClientTransportOverHTTP;
+import org.eclipse.jetty.http.HttpCookieStore;
+import org.eclipse.jetty.io.ClientConnector;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.NetworkConnectionLimit;
+import org.eclipse.jetty.server.Server;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.eclipse.jetty.util.thread.ScheduledExecutorScheduler;
+
+/**
+ * Speaks the providers' own APIs: a harness points its base URL here and changes nothing else. Each
+ * call waits for a lease, goes to its provider, and is settled by what its answer says.
+ *
+ * <p>It holds no state that another gateway needs: any number of them may run beside each other.
+ */
+public final class Gateway implements AutoCloseable {
+  private static final int THREADS_MAX = 64;
+  private static final int HEADER_BYTES_MAX = 64 * 1024;
+  private static final long CONNECT_TIMEOUT_MS = 10_000;
+  private static final long DRAIN_POLL_MS = 20;
+
+  private final GatewayConfig config;
+  private final GatewayCounters counters;
+  private final LeaseDesk leases;
+  private final GatewayHandler handler;
+  private final HttpClient client;
+  private final Server server;
+  private final ServerConnector connector;
+
+  private Gateway(GatewayConfig config, Admission admission, Map<String, String> environment) {
+    this.config = config;
+    this.counters = new GatewayCounters();
+    QueuedThreadPool threads = new QueuedThreadPool(THREADS_MAX);
+    threads.setName("fairway-gateway");
+    threads.setDaemon(true);
+    ScheduledExecutorScheduler scheduler =
+        new ScheduledExecutorScheduler("fairway-gateway-timers", true);
+    this.server = new Server(threads, scheduler, null);
+    this.client = upstreamClient(config.bounds(), threads, scheduler);
+    client.setIdleTimeout(config.waits().upstreamIdle().toMillis());
+    server.addBean(client);
+    this.connector = connector(server, config);
+    InputEstimator estimator = new TokenizerEstimator();
+    PrefixBook prefixes = new PrefixBook();
+    RetryBook retries = new RetryBook();
+    GatewayContext context =
+        new GatewayContext(
+            config,
+            admission,
+            estimator,
+            prefixes,
+            retries,
+            new Modes(config),
+            new PlaceBook(),
+            new ByteBudget(config.bounds().bodiesBytes()),
+            counters,
+            client,
+            scheduler,
+            keys(config, environment));
+    this.leases = new LeaseDesk(admission, scheduler, context::nowMs);
+    this.handler =
+        new GatewayHandler(
+            context,
+            new Callers(config.callers(), environment),
+            new CallPlanner(
+                new Router(config), config.waits(), estimator, prefixes, retries, context::epochMs),
+            new LeaseApi(admission, leases, context.modes(), config.waits().holdMax()));
+    server.setHandler(handler);
+  }
+
+  /**
+   * Starts a gateway.
+   *
+   * @param admission stays its owner's; its agent id must be registered with members, else the
+   *     decisions for the gateway's agents do not come
+   * @throws IllegalArgumentException if a secret is absent or a provider unknown
+   * @throws AdmissionException if the address cannot be listened on
+   */
+  public static Gateway start(GatewayConfig config, AdmissionClient admission) {
+    return start(config, new KafkaAdmission(admission), System.getenv());
+  }
+
+  static Gateway start(GatewayConfig config, Admission admission, Map<String, String> environment) {
+    Gateway gateway = new Gateway(config, admission, environment);
+    loadVocabularies(config);
+    try {
+      gateway.server.start();
+      // Answers go through as they are: nothing is decoded, followed or answered on the way.
+      gateway.client.getContentDecoderFactories().clear();
+      gateway.client.getProtocolHandlers().clear();
+      return gateway;
+    } catch (Exception e) {
+      gateway.close();
+      throw new AdmissionException(
+          "Expected to listen on "
+              + config.host()
+              + ":"
+              + config.port()
+              + ", but: "
+              + e
+              + ". Name another address for the gateway.",
+          e);
+    }
+  }
+
+  /** The base URL for clients, such as {@code http://127.0.0.1:8787}. */
+  public String url() {
+    String host = config.host().contains(":") ? "[" + config.host() + "]" : config.host();
+    return "http://" + host + ":" + connector.getLocalPort();
+  }
+
+  /** Counters since the start. */
+  public GatewayStats stats() {
+    return counters.snapshot();
+  }
+
+  /**
+   * Takes no more calls, sends those away that wait, and waits for those under way, at most as long
+   * as configured. Idempotent.
+   */
+  @Override
+  public void close() {
+    handler.drain();
+    long until = System.nanoTime() + config.waits().drain().toNanos();
+    try {
+      while (counters.open.get() > 0 && System.nanoTime() - until < 0) {
+        TimeUnit.MILLISECONDS.sleep(DRAIN_POLL_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    leases.close();
+    try {
+      server.stop();
+    } catch (Exception e) {
+      throw new AdmissionException("Expected the gateway to stop, but: " + e + ".", e);
+    }
+  }
+
+  /** In the background; a call that comes before waits for its vocabulary. */
+  private static void loadVocabularies(GatewayConfig config) {
+    boolean others =
+        config.upstreams().values().stream().anyMatch(u -> !u.provider().equals("anthropic"));
+    Thread loading =
+        new Thread(
+            () -> {
+              TokenCounter.load(Vocabulary.CL100K);
+              if (others) {
+                TokenCounter.load(Vocabulary.O200K);
+              }
+            },
+            "fairway-gateway-vocabularies");
+    loading.setDaemon(true);
+    loading.start();
+  }
+
+  private static ServerConnector connector(Server server, GatewayConfig config) {
+    HttpConfiguration http = new HttpConfiguration();
+    http.setSendServerVersion(false);
+    http.setSendDateHeader(false);
+    http.setRequestHeaderSize(HEADER_BYTES_MAX);
+    http.setResponseHeaderSize(HEADER_BYTES_MAX);
+    ServerConnector connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
+    connector.setHost(config.host());
+    connector.setPort(config.port());
+    connector.setIdleTimeout(config.bounds().clientIdle().toMillis());
+    server.addConnector(connector);
+    server.addBean(new NetworkConnectionLimit(config.bounds().connections(), connector));
+    return connector;
+  }
+
+  private static HttpClient upstreamClient(
+      Bounds bounds, QueuedThreadPool threads, ScheduledExecutorScheduler scheduler) {
+    ClientConnector connector = new ClientConnector();
+    connector.setSelectors(1);
+    HttpClient client = new HttpClient(new HttpClientTransportOverHTTP(connector));
+    client.setExecutor(threads);
+    client.setScheduler(scheduler);
+    client.setConnectTimeout(CONNECT_TIMEOUT_MS);
+    client.setMaxConnectionsPerDestination(bounds.openCalls());
+    client.setMaxRequestsQueuedPerDestination(bounds.openCalls());
+    client.setMaxRequestHeadersSize(HEADER_BYTES_MAX);
+    client.setMaxResponseHeadersSize(HEADER_BYTES_MAX);
+    client.setFollowRedirects(false);
+    client.setUserAgentField(null);
+    client.setHttpCookieStore(new HttpCookieStore.Empty());
+    return client;
+  }
+
+  private static Map<String, String> keys(GatewayConfig config, Map<String, String> environment) {
+    Map<String, String> keys = new HashMap<>();
+    for (Upstream upstream : config.upstreams().values()) {
+      if (!ProviderProfiles.names().contains(upstream.provider())) {
+        throw new IllegalArgumentException(
+            "Expected one of the providers "
+                + ProviderProfiles.names()
+                + " for upstream "
+                + upstream.name()
+                + ", but found "
+                + upstream.provider()
+                + ".");
+      }
+      if (upstream.key() != null) {
+        keys.put(upstream.name(), upstream.key().resolve(environment));
+      }
+    }
+    return keys;
+  }
+}

@@ -1,0 +1,36 @@
+package dev.fairway.agent.gateway;
+
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.client.HttpClient;
+import org.eclipse.jetty.util.thread.Scheduler;
+
+/**
+ * What all calls of one gateway share.
+ *
+ * @param keys API keys by the name of their upstream; absent where the caller's own are passed on
+ */
+record GatewayContext(
+    GatewayConfig config,
+    Admission admission,
+    InputEstimator estimator,
+    PrefixBook prefixes,
+    RetryBook retries,
+    Modes modes,
+    PlaceBook places,
+    ByteBudget bodies,
+    GatewayCounters counters,
+    HttpClient client,
+    Scheduler scheduler,
+    Map<String, String> keys) {
+
+  /** Milliseconds of a clock that never goes back. */
+  long nowMs() {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+  }
+
+  /** Milliseconds since 1970, for what others read. */
+  long epochMs() {
+    return System.currentTimeMillis();
+  }
+}

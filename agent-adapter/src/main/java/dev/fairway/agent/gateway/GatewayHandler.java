@@ -1,0 +1,217 @@
+package dev.fairway.agent.gateway;
+
+import dev.fairway.agent.gateway.BodyCollector.BodyNotTakenException;
+import dev.fairway.agent.gateway.CallPlanner.NotTakenException;
+import dev.fairway.agent.gateway.GatewayConfig.Bounds;
+import dev.fairway.agent.gateway.GatewayConfig.Caller;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.Callback;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes calls: who calls, whether there is room, what the body says; then the call lives by itself.
+ */
+final class GatewayHandler extends Handler.Abstract.NonBlocking {
+  private static final Logger log = LoggerFactory.getLogger(GatewayHandler.class);
+
+  /** A body may come slowly, but not for ever: so many times the longest pause. */
+  private static final int BODY_PAUSES_MAX = 5;
+
+  private final GatewayContext context;
+  private final Callers callers;
+  private final CallPlanner planner;
+  private final LeaseApi leases;
+  private final Set<ProxiedCall> live = ConcurrentHashMap.newKeySet();
+  private volatile boolean draining;
+
+  GatewayHandler(GatewayContext context, Callers callers, CallPlanner planner, LeaseApi leases) {
+    this.context = context;
+    this.callers = callers;
+    this.planner = planner;
+    this.leases = leases;
+  }
+
+  @Override
+  public boolean handle(Request request, Response response, Callback callback) {
+    String path = Request.getPathInContext(request);
+    ApiFamily family = ApiFamily.ofPath(path);
+    if (path.equals("/healthz")) {
+      byte[] body = (draining ? "draining\n" : "ok\n").getBytes(StandardCharsets.UTF_8);
+      response.setStatus(draining ? 503 : 200);
+      response.getHeaders().put("content-type", "text/plain");
+      response.write(true, ByteBuffer.wrap(body), callback);
+      return true;
+    }
+    context.counters().calls.increment();
+    Bounds bounds = context.config().bounds();
+    if (draining || context.counters().open.incrementAndGet() > bounds.openCalls()) {
+      if (!draining) {
+        context.counters().open.decrementAndGet();
+      }
+      refuse(
+          family,
+          response,
+          callback,
+          Trouble.unavailable(
+              draining
+                  ? "The gateway is stopping. Send the call again."
+                  : "The gateway has as many calls as it may. Send the call again later.",
+              Duration.ofSeconds(1)));
+      return true;
+    }
+    Request.addCompletionListener(request, failure -> context.counters().open.decrementAndGet());
+    Caller caller = callers.of(request.getHeaders());
+    if (caller == null) {
+      refuse(family, response, callback, Trouble.unauthorised());
+      return true;
+    }
+    if (caller.isAnybody() && request.getHeaders().contains("origin")) {
+      refuse(family, response, callback, Trouble.fromABrowser());
+      return true;
+    }
+    collect(request, response, callback, family, caller);
+    return true;
+  }
+
+  /** Sends those away that wait, and takes no more; what is under way goes on. */
+  void drain() {
+    draining = true;
+    live.forEach(ProxiedCall::drain);
+    context.places().drain();
+  }
+
+  private void collect(
+      Request request, Response response, Callback callback, ApiFamily family, Caller caller) {
+    Bounds bounds = context.config().bounds();
+    BodyCollector body = new BodyCollector(request, bounds.bodyBytes(), context.bodies());
+    Request.addCompletionListener(request, failure -> context.bodies().give(body.taken()));
+    var late =
+        context
+            .scheduler()
+            .schedule(
+                () -> request.fail(new TimeoutException("The body took too long to come")),
+                BODY_PAUSES_MAX * bounds.clientIdle().toMillis(),
+                TimeUnit.MILLISECONDS);
+    var unused =
+        body.collect()
+            .whenComplete(
+                (bytes, error) -> {
+                  late.cancel();
+                  if (error == null) {
+                    begin(request, response, callback, family, caller, bytes);
+                  } else {
+                    notTaken(response, callback, family, error);
+                  }
+                });
+  }
+
+  private void begin(
+      Request request,
+      Response response,
+      Callback callback,
+      ApiFamily family,
+      Caller caller,
+      byte[] body) {
+    if (LeaseApi.isOwn(Request.getPathInContext(request))) {
+      own(request, response, callback, caller, body);
+      return;
+    }
+    CallPlan plan;
+    try {
+      plan =
+          planner.plan(
+              request.getMethod(),
+              Request.getPathInContext(request),
+              request.getHttpURI().getQuery(),
+              request.getHeaders(),
+              body,
+              caller,
+              Request.getRemoteAddr(request),
+              Request.getRemotePort(request));
+    } catch (NotTakenException e) {
+      refuse(family, response, callback, e.trouble());
+      return;
+    } catch (RuntimeException e) {
+      log.error("Expected to understand a call, but failed", e);
+      refuse(
+          family,
+          response,
+          callback,
+          new Trouble(500, "The gateway failed on this call; its log says why.", null, false));
+      return;
+    }
+    String key = plan.counted() ? request.getHeaders().get("idempotency-key") : null;
+    ProxiedCall call = new ProxiedCall(context, plan, PlaceBook.isKey(key));
+    if (PlaceBook.isKey(key)) {
+      ProxiedCall known = context.places().findOrKeep(caller, key, call);
+      if (known != null && known != call) {
+        known.join(request, response, callback, plan.bodyHash(), plan.patience());
+        return;
+      }
+      call = known == null ? new ProxiedCall(context, plan, false) : call;
+    }
+    start(call, request, response, callback);
+  }
+
+  private void start(ProxiedCall call, Request request, Response response, Callback callback) {
+    live.add(call);
+    Request.addCompletionListener(request, failure -> live.remove(call));
+    call.start(request, response, callback);
+    if (draining) {
+      call.drain();
+    }
+  }
+
+  private void own(
+      Request request, Response response, Callback callback, Caller caller, byte[] body) {
+    request.addIdleTimeoutListener(timeout -> false);
+    var unused =
+        leases
+            .handle(
+                request.getMethod(),
+                Request.getPathInContext(request),
+                request.getHttpURI().getQuery(),
+                request.getHeaders(),
+                body,
+                caller)
+            .exceptionally(error -> LeaseApi.error(500, "The gateway failed on this call.", null))
+            .thenAccept(
+                answer -> {
+                  response.setStatus(answer.status());
+                  response.getHeaders().put("content-type", "application/json");
+                  if (answer.retryAfter() != null) {
+                    long seconds = (answer.retryAfter().toMillis() + 999) / 1_000;
+                    response.getHeaders().put("retry-after", Long.toString(Math.max(1, seconds)));
+                  }
+                  byte[] bytes = answer.body().toString().getBytes(StandardCharsets.UTF_8);
+                  response.write(true, ByteBuffer.wrap(bytes), callback);
+                });
+  }
+
+  private void notTaken(Response response, Callback callback, ApiFamily family, Throwable error) {
+    Throwable cause = error instanceof CompletionException ? error.getCause() : error;
+    if (cause instanceof BodyNotTakenException refused) {
+      // What is left of the body is not read: the connection ends with the answer.
+      response.getHeaders().put("connection", "close");
+      refuse(family, response, callback, refused.trouble());
+    } else {
+      callback.failed(cause);
+    }
+  }
+
+  private void refuse(ApiFamily family, Response response, Callback callback, Trouble trouble) {
+    context.counters().refused.increment();
+    new ClientAnswer(family, response, callback, null, cause -> {}).trouble(trouble);
+  }
+}

@@ -1,0 +1,354 @@
+package dev.fairway.agent.gateway;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.fairway.agent.Charge;
+import dev.fairway.agent.LeaseCall;
+import dev.fairway.agent.ProviderSignal;
+import dev.fairway.agent.UsageReport;
+import dev.fairway.agent.gateway.ApiInput.BadInputException;
+import dev.fairway.agent.gateway.GatewayConfig.Caller;
+import dev.fairway.agent.gateway.GatewayConfig.Mode;
+import dev.fairway.agent.gateway.LeaseDesk.Status;
+import dev.fairway.agent.gateway.LeaseDesk.Ticket;
+import dev.fairway.agent.gateway.LeaseDesk.View;
+import dev.fairway.schemas.Ids;
+import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.TaskState;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.eclipse.jetty.http.HttpFields;
+
+/**
+ * Fairway's own calls, for agents in any language: leases, tasks, and the gateway's modes. {@code
+ * docs/openapi.yaml} describes them. Thread-safe; nothing here blocks.
+ */
+final class LeaseApi {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String LEASES = "/v1/leases";
+  private static final String TASKS = "/v1/tasks";
+  private static final String MODES = "/fairway/modes";
+  private static final String SETTLE = "/settle";
+  private static final Duration WAIT_MAX = Duration.ofSeconds(60);
+  private static final Set<Outcome> REPORTED =
+      EnumSet.of(
+          Outcome.IN_PROGRESS,
+          Outcome.SUCCEEDED,
+          Outcome.RATE_LIMITED,
+          Outcome.OVERLOADED,
+          Outcome.FAILED_AFTER_SEND,
+          Outcome.NOT_SENT,
+          Outcome.CANCELLED);
+
+  /** An answer; {@code retryAfter} may be null. */
+  record Answer(int status, ObjectNode body, Duration retryAfter) {}
+
+  private final Admission admission;
+  private final LeaseDesk desk;
+  private final Modes modes;
+  private final Duration holdMax;
+
+  LeaseApi(Admission admission, LeaseDesk desk, Modes modes, Duration holdMax) {
+    this.admission = admission;
+    this.desk = desk;
+    this.modes = modes;
+    this.holdMax = holdMax;
+  }
+
+  /** Whether a path is one of these calls. */
+  static boolean isOwn(String path) {
+    return path.equals(LEASES)
+        || path.startsWith(LEASES + "/")
+        || path.equals(TASKS)
+        || path.equals(MODES)
+        || path.startsWith(MODES + "/");
+  }
+
+  /** Handles a call. */
+  CompletableFuture<Answer> handle(
+      String method, String path, String query, HttpFields headers, byte[] body, Caller caller) {
+    try {
+      if (path.equals(LEASES) && method.equals("POST")) {
+        return ask(headers, ApiInput.of(read(body)), caller);
+      }
+      if (path.equals(TASKS) && method.equals("POST")) {
+        return task(ApiInput.of(read(body)), caller);
+      }
+      if (path.startsWith(MODES)) {
+        return done(modes(method, path, body, caller));
+      }
+      return ofTicket(method, path, query, body, caller);
+    } catch (BadInputException e) {
+      return done(error(400, e.getMessage(), null));
+    } catch (IllegalArgumentException e) {
+      return done(error(400, e.getMessage(), null));
+    }
+  }
+
+  // ---- leases
+
+  private CompletableFuture<Answer> ask(HttpFields headers, ApiInput in, Caller caller)
+      throws BadInputException {
+    Asker asker = Identification.claimed(caller, headers, in.json());
+    LeaseCall.Builder call =
+        LeaseCall.of(in.text("quota"))
+            .member(asker.member())
+            .taskId(asker.task())
+            .role(asker.role())
+            .leaseClass(asker.leaseClass())
+            .tenant(asker.tenant())
+            .repeatFailures(asker.repeatFailures())
+            .retryOf(in.textOrNull("retry_of"))
+            .timeout(holdMax)
+            .estimateMethod("told over HTTP");
+    Long input = in.longOrNull("input_tokens");
+    Long output = in.longOrNull("max_output_tokens");
+    Long cached = in.longOrNull("cached_tokens");
+    Long cacheEnd = in.longOrNull("cache_expires_at_ms");
+    Long unblocks = in.longOrNull("unblocks");
+    if (input != null) {
+      call.inputTokens(input);
+    }
+    if (output != null) {
+      call.maxOutputTokens(output);
+    }
+    if (cached != null) {
+      call.cachedTokens(cached, cacheEnd == null ? null : Instant.ofEpochMilli(cacheEnd));
+    }
+    if (unblocks != null) {
+      call.unblocks((int) Math.min(Integer.MAX_VALUE, unblocks));
+    }
+    Long waitMs = in.longOrNull("wait_ms");
+    in.end("agent", "task", "role", "class", "tenant", "repeat_failures");
+    Ticket ticket = desk.ask(caller.name(), call);
+    if (ticket == null) {
+      return done(error(503, "The gateway keeps as many leases as it may.", Duration.ofSeconds(1)));
+    }
+    return waited(ticket, waitMs);
+  }
+
+  private CompletableFuture<Answer> ofTicket(
+      String method, String path, String query, byte[] body, Caller caller)
+      throws BadInputException {
+    String rest = path.startsWith(LEASES + "/") ? path.substring(LEASES.length() + 1) : "";
+    boolean settling = rest.endsWith(SETTLE) && method.equals("POST");
+    String id = settling ? rest.substring(0, rest.length() - SETTLE.length()) : rest;
+    Ticket ticket = desk.find(caller.name(), id);
+    if (ticket == null) {
+      return done(
+          error(
+              404,
+              "Expected the id of a lease that was asked for here, and POST to settle it, GET to look,"
+                  + " or DELETE to withdraw it.",
+              null));
+    }
+    if (settling) {
+      return settle(ticket, ApiInput.of(read(body)));
+    }
+    if (method.equals("GET")) {
+      return waited(ticket, waitMs(query));
+    }
+    if (method.equals("DELETE")) {
+      ticket.cancel();
+      return done(answer(ticket.look()));
+    }
+    return done(error(405, "Expected GET, DELETE, or POST to /settle.", null));
+  }
+
+  private CompletableFuture<Answer> waited(Ticket ticket, Long waitMs) {
+    Duration wait = Duration.ofMillis(waitMs == null ? 0 : waitMs);
+    return desk.decided(ticket, wait.compareTo(WAIT_MAX) > 0 ? WAIT_MAX : wait)
+        .thenApply(done -> answer(ticket.look()));
+  }
+
+  private CompletableFuture<Answer> settle(Ticket ticket, ApiInput in) throws BadInputException {
+    Outcome outcome = in.constant("outcome", Outcome.class, REPORTED);
+    boolean requeue = in.bool("requeue");
+    UsageReport usage = usage(in);
+    ProviderSignal signal = ApiSignal.of(in.json().path("signal"));
+    in.end("usage", "signal");
+    boolean taken;
+    if (outcome == Outcome.IN_PROGRESS) {
+      taken = ticket.renew(usage, signal);
+    } else if (outcome == Outcome.CANCELLED) {
+      ticket.cancel();
+      taken = true;
+    } else if (outcome == Outcome.RATE_LIMITED && requeue) {
+      taken = ticket.requeue(signal);
+    } else {
+      taken = ticket.settle(outcome, usage, signal);
+    }
+    View view = ticket.look();
+    return done(
+        taken
+            ? answer(view)
+            : error(
+                409,
+                "Expected a lease that is granted and not settled otherwise, but it is "
+                    + view.status()
+                    + (view.outcome() == null ? "" : " as " + view.outcome())
+                    + ".",
+                null));
+  }
+
+  private static UsageReport usage(ApiInput in) throws BadInputException {
+    JsonNode node = in.json().path("usage");
+    if (!node.isObject()) {
+      return null;
+    }
+    ApiInput usage = ApiInput.of(node);
+    UsageReport report =
+        new UsageReport(
+            usage.longOrNull("input_tokens"),
+            usage.longOrNull("cache_read_tokens"),
+            usage.longOrNull("cache_write_tokens"),
+            usage.longOrNull("output_tokens"),
+            !usage.json().has("exact") || usage.bool("exact"));
+    usage.end();
+    return report;
+  }
+
+  private static Answer answer(View view) {
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    body.put("id", view.id());
+    body.put("status", view.status().name());
+    if (view.grant() != null) {
+      body.put("request_id", view.grant().requestId());
+      body.put("attempt", view.grant().attempt());
+    }
+    if (view.status() == Status.GRANTED) {
+      body.put("expires_in_ms", view.leftMs());
+      body.set("charged", charge(view.grant().charged()));
+    }
+    if (view.status() == Status.QUEUED && view.place() != null) {
+      body.put("position", view.place().position());
+      body.put("eta_ms", view.place().eta().toMillis());
+      view.place().etaP90().ifPresent(eta -> body.put("eta_p90_ms", eta.toMillis()));
+    }
+    if (view.outcome() != null) {
+      body.put("outcome", view.outcome().name());
+    }
+    if (view.refused() == null) {
+      return new Answer(view.status() == Status.QUEUED ? 202 : 200, body, null);
+    }
+    RefusedException refused = view.refused();
+    body.put("request_id", refused.requestId());
+    body.put("reason", refused.reason() == null ? null : refused.reason().name());
+    body.put("message", refused.getMessage());
+    body.put(
+        "retry_after_ms",
+        refused.retryAfter() == null ? null : (Long) refused.retryAfter().toMillis());
+    return new Answer(200, body, refused.retryAfter());
+  }
+
+  private static ObjectNode charge(Charge charge) {
+    ObjectNode node = JsonNodeFactory.instance.objectNode();
+    node.put("requests", charge.requests());
+    node.put("input_tokens", charge.inputTokens());
+    node.put("output_tokens", charge.outputTokens());
+    node.put("tokens", charge.tokens());
+    node.put("concurrent_requests", charge.concurrentRequests());
+    return node;
+  }
+
+  // ---- tasks
+
+  private CompletableFuture<Answer> task(ApiInput in, Caller caller) throws BadInputException {
+    String quota = in.text("quota");
+    String task = in.text("id");
+    String role = in.textOrNull("role");
+    TaskState state = in.constant("state", TaskState.class, EnumSet.allOf(TaskState.class));
+    var blockedOn = in.texts("blocked_on");
+    in.end();
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    body.put("id", task);
+    body.put("state", state.name());
+    return admission
+        .task(
+            Identification.within(caller, "orchestrator"),
+            quota,
+            Identification.within(caller, task),
+            role,
+            state,
+            blockedOn.stream().map(id -> Identification.within(caller, id)).toList())
+        .handle(
+            (done, error) ->
+                error == null
+                    ? new Answer(202, body, null)
+                    : error(503, error.getMessage(), Duration.ofSeconds(1)));
+  }
+
+  // ---- modes
+
+  private Answer modes(String method, String path, byte[] body, Caller caller)
+      throws BadInputException {
+    if (!caller.operator()) {
+      return error(403, "Expected a caller that is an operator.", null);
+    }
+    if (path.equals(MODES) && method.equals("GET")) {
+      ObjectNode answer = JsonNodeFactory.instance.objectNode();
+      answer.put("mode", modes.standard().name());
+      ObjectNode quotas = answer.putObject("quotas");
+      modes.all().forEach((quota, mode) -> quotas.put(quota, mode.name()));
+      return new Answer(200, answer, null);
+    }
+    String quota = path.substring(Math.min(path.length(), MODES.length() + 1));
+    if (!method.equals("PUT") || !Ids.isQuotaId(quota)) {
+      return error(
+          404, "Expected GET " + MODES + ", or PUT " + MODES + "/{quota id} to set one.", null);
+    }
+    ApiInput in = ApiInput.of(read(body));
+    Mode mode = in.constant("mode", Mode.class, EnumSet.allOf(Mode.class));
+    in.end();
+    if (!modes.set(quota, mode)) {
+      return error(503, "Too many quotas have a mode of their own.", null);
+    }
+    ObjectNode answer = JsonNodeFactory.instance.objectNode();
+    answer.put("quota", quota);
+    answer.put("mode", mode.name());
+    return new Answer(200, answer, null);
+  }
+
+  // ---- in and out
+
+  static Answer error(int status, String message, Duration retryAfter) {
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    body.putObject("error").put("message", message);
+    return new Answer(status, body, retryAfter);
+  }
+
+  private static JsonNode read(byte[] body) throws BadInputException {
+    try {
+      JsonNode json = JSON.readTree(body);
+      if (json != null && json.isObject()) {
+        return json;
+      }
+    } catch (JsonProcessingException e) {
+      // Told below.
+    } catch (IOException e) {
+      throw new IllegalStateException("bytes in memory that cannot be read", e);
+    }
+    throw new BadInputException("Expected a JSON object as body, but found none.");
+  }
+
+  private static Long waitMs(String query) throws BadInputException {
+    if (query == null || query.isEmpty()) {
+      return null;
+    }
+    if (!query.matches("wait_ms=[0-9]{1,9}")) {
+      throw new BadInputException("Expected wait_ms=MILLISECONDS alone in the query.");
+    }
+    return Long.valueOf(query.substring(query.indexOf('=') + 1));
+  }
+
+  private static CompletableFuture<Answer> done(Answer answer) {
+    return CompletableFuture.completedFuture(answer);
+  }
+}

@@ -1,0 +1,198 @@
+package dev.fairway.agent.gateway;
+
+import dev.fairway.agent.ProviderSignal;
+import dev.fairway.agent.QueueUpdate;
+import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.RejectReason;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.util.thread.Scheduler;
+import org.eclipse.jetty.util.thread.SerializedInvoker;
+
+/**
+ * One call's wait for its grant. A refusal that names a time within the hold is waited out here,
+ * and the call asks again; others end the wait. Used by the call's invoker.
+ */
+final class Line {
+  /** Refusals after which it makes sense to wait here and ask again. */
+  private static final Set<RejectReason> COME_BACK =
+      EnumSet.of(
+          RejectReason.QUEUE_WAIT_TOO_LONG,
+          RejectReason.QUEUE_FULL,
+          RejectReason.TENANT_CEILING,
+          RejectReason.QUOTA_EXHAUSTED);
+
+  /** Past the client's own end of a wait, for calls whose wait begins anew after a requeue. */
+  private static final long HOLD_SLACK_MS = 500;
+
+  /** Hears how the wait ends; by the call's invoker. */
+  interface Listener {
+    /** The call may be sent. */
+    void granted(Grant grant);
+
+    /**
+     * The call may not be sent.
+     *
+     * @param requestId request that was refused, or null
+     */
+    void refused(Trouble trouble, String requestId);
+  }
+
+  private final GatewayContext context;
+  private final CallPlan plan;
+  private final SerializedInvoker invoker;
+  private final long untilMs;
+  private final Listener listener;
+  private boolean waiting;
+  private CompletableFuture<Grant> asked;
+  private Scheduler.Task comeBack;
+  private Scheduler.Task end;
+  private QueueUpdate place;
+  private long placeAtMs;
+
+  /**
+   * Nobody waits yet.
+   *
+   * @param untilMs when the hold ends, by {@link GatewayContext#nowMs()}
+   */
+  Line(
+      GatewayContext context,
+      CallPlan plan,
+      SerializedInvoker invoker,
+      long untilMs,
+      Listener listener) {
+    this.context = context;
+    this.plan = plan;
+    this.invoker = invoker;
+    this.untilMs = untilMs;
+    this.listener = listener;
+  }
+
+  /** Asks, as a repetition of a request or of none. */
+  void ask(String repeats) {
+    Duration timeout = Duration.ofMillis(Math.max(1, untilMs - context.nowMs()));
+    await(
+        context
+            .admission()
+            .ask(plan.leaseCall(repeats, timeout, update -> invoker.run(() -> queued(update)))));
+  }
+
+  /** Puts a call back that the provider refused; false if the hold is over. */
+  boolean requeue(Grant refused, ProviderSignal signal) {
+    if (context.nowMs() >= untilMs) {
+      return false;
+    }
+    await(refused.requeue(signal));
+    return true;
+  }
+
+  /** Gives the place up. */
+  void leave() {
+    waiting = false;
+    cancel(comeBack);
+    cancel(end);
+    if (asked != null) {
+      asked.cancel(false);
+    }
+  }
+
+  /** What is left of the wait that was told last; a second if nothing was told. */
+  Duration remainingEta() {
+    long etaMs = place == null ? 0 : place.eta().toMillis() - (context.nowMs() - placeAtMs);
+    return Duration.ofMillis(Math.max(1_000, etaMs));
+  }
+
+  /** The wait in words. */
+  String words() {
+    return !waiting || place == null
+        ? "waiting"
+        : String.format(
+            Locale.ROOT,
+            "queued, position %d, about %d s",
+            place.position(),
+            (remainingEta().toMillis() + 999) / 1_000);
+  }
+
+  private void await(CompletableFuture<Grant> asking) {
+    waiting = true;
+    place = null;
+    asked = asking;
+    cancel(end);
+    end = later(untilMs - context.nowMs() + HOLD_SLACK_MS, () -> refuse(null, "none came"));
+    var unused =
+        asking.whenComplete((grant, error) -> invoker.run(() -> decided(asking, grant, error)));
+  }
+
+  private void queued(QueueUpdate update) {
+    place = update;
+    placeAtMs = context.nowMs();
+  }
+
+  private void decided(CompletableFuture<Grant> asking, Grant grant, Throwable error) {
+    if (!waiting || asking != asked) {
+      if (grant != null) {
+        grant.settle(Outcome.NOT_SENT, null, null);
+      }
+      return;
+    }
+    if (grant != null) {
+      waiting = false;
+      cancel(end);
+      listener.granted(grant);
+    } else if (error instanceof RefusedException refused) {
+      refused(refused);
+    } else {
+      refuse(null, error.toString());
+    }
+  }
+
+  private void refused(RefusedException refused) {
+    Duration wait = refused.retryAfter();
+    boolean inTime = wait != null && context.nowMs() + Math.max(1, wait.toMillis()) < untilMs;
+    if (inTime && COME_BACK.contains(refused.reason())) {
+      comeBack = later(Math.max(1, wait.toMillis()), () -> ask(refused.requestId()));
+      return;
+    }
+    Trouble trouble = refused.trouble();
+    if (trouble.status() == 429 && trouble.retryAfter() == null) {
+      trouble = new Trouble(429, trouble.message(), remainingEta(), false);
+    }
+    end(trouble, refused.requestId());
+  }
+
+  private void refuse(String requestId, String found) {
+    end(
+        new Trouble(429, "Expected a grant in time, but " + found + ".", remainingEta(), false),
+        requestId);
+  }
+
+  private void end(Trouble trouble, String requestId) {
+    leave();
+    listener.refused(trouble, requestId);
+  }
+
+  private Scheduler.Task later(long delayMs, Runnable task) {
+    return context
+        .scheduler()
+        .schedule(
+            () ->
+                invoker.run(
+                    () -> {
+                      if (waiting) {
+                        task.run();
+                      }
+                    }),
+            Math.max(0, delayMs),
+            TimeUnit.MILLISECONDS);
+  }
+
+  private static void cancel(Scheduler.Task task) {
+    if (task != null) {
+      task.cancel();
+    }
+  }
+}

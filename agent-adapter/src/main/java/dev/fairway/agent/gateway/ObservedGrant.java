@@ -1,0 +1,93 @@
+package dev.fairway.agent.gateway;
+
+import dev.fairway.agent.AdmissionException;
+import dev.fairway.agent.ProviderSignal;
+import dev.fairway.agent.UsageReport;
+import dev.fairway.schemas.Outcome;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Lets a call pass at once, and asks for its lease all the same, so that the journal shows what
+ * admission would have done. When the call ends it is settled on its lease, if it has been granted
+ * by then; else the request is withdrawn, and the call is reported as made without a lease.
+ */
+final class ObservedGrant extends FreeGrant {
+  private static final Duration LONGEST_CALL = Duration.ofHours(1);
+
+  private final Admission admission;
+  private final CallPlan plan;
+  private final CompletableFuture<Grant> asked;
+  private boolean settled;
+
+  private ObservedGrant(Admission admission, CallPlan plan, CompletableFuture<Grant> asked) {
+    this.admission = admission;
+    this.plan = plan;
+    this.asked = asked;
+  }
+
+  /** Asks, and does not wait. */
+  static Grant of(Admission admission, CallPlan plan) {
+    ObservedGrant grant =
+        new ObservedGrant(
+            admission,
+            plan,
+            admission.ask(plan.leaseCall(plan.retryOf(), LONGEST_CALL, update -> {})));
+    var unused = grant.asked.thenAccept(ObservedGrant::sent);
+    return grant;
+  }
+
+  @Override
+  public synchronized String requestId() {
+    Grant granted = granted();
+    return granted == null ? null : granted.requestId();
+  }
+
+  @Override
+  public void markAnswered() {
+    Grant granted = granted();
+    if (granted != null) {
+      granted.markAnswered();
+    }
+  }
+
+  @Override
+  public void inProgress(UsageReport usage, ProviderSignal signal) {
+    Grant granted = granted();
+    if (granted != null) {
+      granted.inProgress(usage, signal);
+    }
+  }
+
+  @Override
+  public synchronized void settle(Outcome outcome, UsageReport usage, ProviderSignal signal) {
+    if (settled) {
+      return;
+    }
+    settled = true;
+    Grant granted = granted();
+    if (granted != null) {
+      granted.settle(outcome, usage, signal);
+      return;
+    }
+    // A grant that crosses this is given back by whoever asked.
+    asked.cancel(false);
+    if (outcome != Outcome.NOT_SENT) {
+      boolean refused = outcome == Outcome.RATE_LIMITED || outcome == Outcome.OVERLOADED;
+      admission.unleased(
+          plan.asker().member(), plan.target().quota(), refused ? Nothing.USED : usage, signal);
+    }
+  }
+
+  private Grant granted() {
+    return asked.isDone() && !asked.isCompletedExceptionally() ? asked.join() : null;
+  }
+
+  private static void sent(Grant granted) {
+    try {
+      granted.markSent();
+    } catch (AdmissionException e) {
+      // It expired before it was read; the call is on its way all the same.
+    }
+  }
+}

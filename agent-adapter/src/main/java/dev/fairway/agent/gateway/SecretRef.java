@@ -1,0 +1,80 @@
+package dev.fairway.agent.gateway;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * Where a secret is kept: exactly one of an environment variable and a file. The secret itself is
+ * in no record, log or message.
+ *
+ * @param env name of an environment variable, or null
+ * @param file path of a file that holds the secret alone, or null
+ */
+public record SecretRef(String env, Path file) {
+  private static final int BYTES_MAX = 16 * 1024;
+
+  /** Checks that one is given. */
+  public SecretRef {
+    if ((env == null) == (file == null)) {
+      throw new IllegalArgumentException(
+          "Expected a secret as env: NAME or file: PATH, but found "
+              + (env == null ? "neither" : "both")
+              + ".");
+    }
+  }
+
+  /** A secret in an environment variable. */
+  public static SecretRef ofEnv(String name) {
+    return new SecretRef(name, null);
+  }
+
+  /** A secret in a file. */
+  public static SecretRef ofFile(Path file) {
+    return new SecretRef(null, file);
+  }
+
+  /**
+   * The secret, without surrounding blanks.
+   *
+   * @param environment the process's environment
+   * @throws IllegalArgumentException if it is absent, empty, or nothing for a header; the message
+   *     does not hold it
+   */
+  String resolve(Map<String, String> environment) {
+    String secret = env != null ? environment.get(env) : read();
+    if (secret == null || secret.isBlank()) {
+      throw new IllegalArgumentException(
+          "Expected a secret in " + this + ", but found none. Set it, or name another place.");
+    }
+    secret = secret.strip();
+    if (!secret.chars().allMatch(c -> c > ' ' && c < 127)) {
+      throw new IllegalArgumentException(
+          "Expected a secret of one word of visible ASCII characters in "
+              + this
+              + ", but found others.");
+    }
+    return secret;
+  }
+
+  private String read() {
+    try {
+      if (Files.size(file) > BYTES_MAX) {
+        throw new IllegalArgumentException(
+            "Expected at most " + BYTES_MAX + " bytes in " + this + ", but found more.");
+      }
+      return Files.readString(file, StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new IllegalArgumentException(
+          "Expected a readable secret in " + this + ", but: " + e, e);
+    }
+  }
+
+  /** The place. */
+  @Override
+  public String toString() {
+    return env != null ? "environment variable " + env : "file " + file;
+  }
+}

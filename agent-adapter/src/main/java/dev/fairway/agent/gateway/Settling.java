@@ -1,0 +1,136 @@
+package dev.fairway.agent.gateway;
+
+import dev.fairway.agent.ProviderReports;
+import dev.fairway.agent.ProviderSignal;
+import dev.fairway.agent.UsageReport;
+import dev.fairway.agent.provider.AnswerClass;
+import dev.fairway.agent.provider.ProviderReading;
+import dev.fairway.agent.provider.ProviderUsage;
+import dev.fairway.schemas.Outcome;
+
+/**
+ * What one answer settles as, and what is learned from it. What the provider did not tell is
+ * estimated, and the settlement says so. Not thread-safe.
+ */
+final class Settling {
+  private final GatewayContext context;
+  private final CallPlan plan;
+  private final Grant grant;
+  private final AnswerTap tap;
+  private final ProviderSignal signal;
+  private boolean begun;
+  private boolean ended;
+
+  /**
+   * For one answer.
+   *
+   * @param signal what its head said
+   */
+  Settling(
+      GatewayContext context, CallPlan plan, Grant grant, AnswerTap tap, ProviderSignal signal) {
+    this.context = context;
+    this.plan = plan;
+    this.grant = grant;
+    this.tap = tap;
+    this.signal = signal;
+  }
+
+  /** Some of the answer passed. The first time that a stream says something, it is told. */
+  void progressed() {
+    if (!begun && tap.isStream()) {
+      begun = true;
+      grant.inProgress(Readings.inputOf(tap.usageSoFar()), signal);
+    }
+  }
+
+  /** The answer is complete. */
+  void complete() {
+    ProviderReading reading = tap.end();
+    Outcome outcome =
+        reading.kind() == AnswerClass.OK
+            ? Outcome.SUCCEEDED
+            : Readings.outcome(signal.status(), reading.kind());
+    ProviderSignal last =
+        reading.kind() == AnswerClass.OK
+            ? signal
+            : ProviderReports.signal(signal.status(), reading);
+    settle(outcome, reading.usage(), last);
+  }
+
+  /** The client hung up, and the rest of the answer is not asked for. */
+  void abandoned() {
+    settle(Outcome.SUCCEEDED, tap.end().usage(), signal);
+  }
+
+  /** The upstream broke off. */
+  void brokenOff() {
+    settle(Outcome.FAILED_AFTER_SEND, tap.end().usage(), signal);
+  }
+
+  private void settle(Outcome outcome, ProviderUsage told, ProviderSignal last) {
+    if (ended) {
+      return;
+    }
+    ended = true;
+    UsageReport usage = usage(told);
+    grant.settle(outcome, usage, begun ? Readings.withoutLimits(last) : last);
+    if (!plan.counted()) {
+      return;
+    }
+    context
+        .retries()
+        .ended(
+            plan.asker().member(),
+            plan.bodyHash(),
+            grant.requestId(),
+            outcome != Outcome.SUCCEEDED,
+            context.epochMs());
+    learn(told);
+  }
+
+  private UsageReport usage(ProviderUsage told) {
+    Long output = told == null ? null : told.outputTokens();
+    if (output == null && Long.valueOf(0).equals(plan.maxOutputTokens())) {
+      output = 0L; // Embeddings have none, and nobody says so.
+    }
+    if (told != null && told.exact() && told.inputTokens() != null && output != null) {
+      return new UsageReport(
+          told.inputTokens(), told.cacheReadTokens(), told.cacheWriteTokens(), output, true);
+    }
+    Long input = told == null ? null : told.inputTokens();
+    if (input == null && plan.input() != null) {
+      input = plan.input().inputTokens();
+    }
+    if (tap.isStream() && plan.model() != null) {
+      long passed = tap.estimatedOutputTokens(plan.model());
+      output = output == null ? passed : Math.max(output, passed);
+    }
+    return new UsageReport(
+        input,
+        told == null ? null : told.cacheReadTokens(),
+        told == null ? null : told.cacheWriteTokens(),
+        output,
+        false);
+  }
+
+  private void learn(ProviderUsage told) {
+    if (told == null || told.inputTokens() == null) {
+      return;
+    }
+    long cached = orZero(told.cacheReadTokens()) + orZero(told.cacheWriteTokens());
+    context.estimator().learn(plan.model(), plan.input().rawTokens(), told.inputTokens() + cached);
+    Long ttlMs = plan.asker().cacheTtlMs();
+    context
+        .prefixes()
+        .used(
+            plan.asker().member(),
+            plan.model(),
+            cached,
+            ttlMs == null ? PrefixBook.TTL_MS : ttlMs,
+            context.epochMs());
+  }
+
+  private static long orZero(Long tokens) {
+    return tokens == null ? 0 : tokens;
+  }
+}

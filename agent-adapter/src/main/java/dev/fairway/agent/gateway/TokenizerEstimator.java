@@ -1,0 +1,66 @@
+package dev.fairway.agent.gateway;
+
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Estimates by a tokenizer, times a correction for each model that is learned from what its calls
+ * really used: tokenizers of other providers than the tokenizer's own, and what providers add by
+ * themselves (prompts for tools, say), are off by a factor that hardly changes.
+ *
+ * <p>The corrections of {@value #MODELS_MAX} models are kept; beyond, the one unused longest is
+ * forgotten, and learned anew.
+ */
+final class TokenizerEstimator implements InputEstimator {
+  static final int MODELS_MAX = 1_000;
+
+  /** Share of a new observation; the first one counts more, as there is nothing yet to average. */
+  private static final double LEARNING_RATE = 0.1;
+
+  private static final double FIRST_LEARNING_RATE = 0.5;
+  private static final double RATIO_MIN = 0.2;
+  private static final double RATIO_MAX = 5;
+
+  /** Calls smaller than this say more about fixed overheads than about the tokenizer. */
+  private static final long LEARN_TOKENS_MIN = 32;
+
+  private final ContentTokens content = new ContentTokens(new TokenCounter());
+  private final Map<String, Double> corrections =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Double> eldest) {
+          return size() > MODELS_MAX;
+        }
+      };
+
+  @Override
+  public Input estimate(Endpoint endpoint, CallBody body) {
+    TokenCounter.Vocabulary vocabulary = TokenCounter.Vocabulary.of(body.model());
+    long raw = content.of(endpoint, body.json(), vocabulary);
+    double correction = correction(body.model());
+    String method = "tokenizer " + vocabulary + String.format(Locale.ROOT, " x %.3f", correction);
+    // What a conversation kept by the provider holds is not in the body.
+    boolean known = !body.json().hasNonNull("previous_response_id");
+    return new Input(known ? (Long) (long) Math.ceil(raw * correction) : null, raw, method);
+  }
+
+  @Override
+  public synchronized void learn(String model, long rawTokens, long actualTokens) {
+    if (rawTokens < LEARN_TOKENS_MIN || actualTokens < LEARN_TOKENS_MIN) {
+      return;
+    }
+    double ratio =
+        Math.min(RATIO_MAX, Math.max(RATIO_MIN, (double) actualTokens / (double) rawTokens));
+    Double known = corrections.get(model);
+    double before = known == null ? 1 : known;
+    double rate = known == null ? FIRST_LEARNING_RATE : LEARNING_RATE;
+    corrections.put(model, before + rate * (ratio - before));
+  }
+
+  private synchronized double correction(String model) {
+    return corrections.getOrDefault(model, 1.0);
+  }
+}

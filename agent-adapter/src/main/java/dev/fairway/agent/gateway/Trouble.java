@@ -1,0 +1,96 @@
+package dev.fairway.agent.gateway;
+
+import java.time.Duration;
+
+/**
+ * Why the gateway itself answers a call with an error.
+ *
+ * @param status HTTP status
+ * @param message what was expected, what was found, what to do
+ * @param retryAfter when to come back, or null
+ * @param again whether the client's own automatic retry is of use
+ */
+record Trouble(int status, String message, Duration retryAfter, boolean again) {
+
+  /** The call is not what it should be. */
+  static Trouble badRequest(String message) {
+    return new Trouble(400, message, null, false);
+  }
+
+  /** Nobody knows the caller. */
+  static Trouble unauthorised() {
+    return new Trouble(
+        401,
+        "Expected a caller's token as Authorization: Bearer, x-api-key or x-fairway-token, but found"
+            + " none that is known here.",
+        null,
+        false);
+  }
+
+  /** Any page that a browser shows could call a gateway on loopback that asks for no token. */
+  static Trouble fromABrowser() {
+    return new Trouble(
+        403,
+        "Expected no Origin header where the gateway asks for no token. Name callers with tokens to"
+            + " let browsers call it.",
+        null,
+        false);
+  }
+
+  /** No route is for the call. */
+  static Trouble notFound(String message) {
+    return new Trouble(404, message, null, false);
+  }
+
+  /** The body is too large. */
+  static Trouble tooLarge(long bytesMax) {
+    return new Trouble(
+        413, "Expected a request body of at most " + bytesMax + " bytes.", null, false);
+  }
+
+  /** The provider could not be reached, or did not answer. */
+  static Trouble badGateway(String message) {
+    return new Trouble(502, message, null, true);
+  }
+
+  /** The gateway cannot take the call now. */
+  static Trouble unavailable(String message, Duration retryAfter) {
+    return new Trouble(503, message, retryAfter, true);
+  }
+
+  String anthropicType() {
+    return switch (status) {
+      case 400 -> "invalid_request_error";
+      case 401 -> "authentication_error";
+      case 403 -> "permission_error";
+      case 404 -> "not_found_error";
+      case 413 -> "request_too_large";
+      case 429 -> "rate_limit_error";
+      case 503 -> "overloaded_error";
+      default -> "api_error";
+    };
+  }
+
+  String openaiType() {
+    return switch (status) {
+      case 400, 404, 413 -> "invalid_request_error";
+      case 401, 403 -> "authentication_error";
+      case 429 -> "requests";
+      default -> "server_error";
+    };
+  }
+
+  String openaiCode() {
+    return switch (status) {
+      case 401 -> "invalid_api_key";
+      case 404 -> "model_not_found";
+      case 429 -> "rate_limit_exceeded";
+      default -> null;
+    };
+  }
+
+  /** Whole seconds until {@link #retryAfter()}, at least 1. */
+  long retryAfterSeconds() {
+    return Math.max(1, (retryAfter.toMillis() + 999) / 1_000);
+  }
+}

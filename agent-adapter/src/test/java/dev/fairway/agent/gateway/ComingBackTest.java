@@ -1,0 +1,256 @@
+package dev.fairway.agent.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.fairway.agent.gateway.FakeAdmission.Asked;
+import dev.fairway.schemas.Outcome;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A client that comes back with its idempotency key: one call upstream in all. */
+class ComingBackTest {
+  private static final Duration LONG = Duration.ofSeconds(20);
+  private static final String BODY = GatewayFixture.message("hi");
+  private static final String STREAM =
+      "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":25,\"output_tokens\":1}}}\n\n";
+  private static final String STREAM_END =
+      "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":15}}\n\n"
+          + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+
+  private final GatewayFixture fixture = new GatewayFixture();
+
+  @BeforeEach
+  void hold() {
+    fixture.admission.holds = true;
+    fixture.upstream.otherwise(exchange -> FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER));
+  }
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  @Test
+  void shouldGiveAClientItsPlaceBack() throws Exception {
+    // given: a client that is killed while its call waits
+    killed(BODY);
+
+    // when
+    CompletableFuture<HttpResponse<String>> back = post(BODY);
+    asked(0).grant(fixture.admission);
+
+    // then
+    assertThat(join(back).body()).isEqualTo(GatewayFixture.ANSWER);
+    assertThat(fixture.admission.asked).hasSize(1);
+    assertThat(fixture.upstream.received).hasSize(1);
+    assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.SUCCEEDED);
+  }
+
+  @Test
+  void shouldKeepAGrantForAClientThatIsAboutToComeBack() throws Exception {
+    // given
+    killed(BODY);
+    asked(0).grant(fixture.admission);
+
+    // when
+    HttpResponse<String> back = join(post(BODY));
+
+    // then
+    assertThat(back.statusCode()).isEqualTo(200);
+    assertThat(fixture.admission.asked).hasSize(1);
+    assertThat(fixture.upstream.received).hasSize(1);
+  }
+
+  @Test
+  void shouldGiveBackAGrantThatNobodyComesFor() throws Exception {
+    // given
+    fixture.admission.ttl = Duration.ofMillis(200);
+    killed(BODY);
+
+    // when
+    asked(0).grant(fixture.admission);
+
+    // then
+    assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.NOT_SENT);
+    assertThat(fixture.upstream.received).isEmpty();
+  }
+
+  @Test
+  void shouldGiveAClientTheAnswerThatItMissed() throws Exception {
+    // given: the client is gone before its stream ends
+    fixture.admission.holds = false;
+    CountDownLatch goOn = new CountDownLatch(1);
+    fixture.upstream.then(
+        exchange -> {
+          OutputStream out = FakeUpstream.events(exchange);
+          FakeUpstream.write(out, STREAM);
+          awaitLatch(goOn);
+          FakeUpstream.write(out, STREAM_END);
+        });
+    String body = GatewayFixture.streamed("hi");
+    try (Socket socket = new Socket("127.0.0.1", fixture.uri("/").getPort())) {
+      send(socket, body);
+      socket.setSoTimeout((int) LONG.toMillis());
+      assertThat(socket.getInputStream().read()).isEqualTo('H');
+    }
+    await().atMost(LONG).until(() -> fixture.gateway().stats().clientsGone() == 1);
+
+    // when: it comes back while the answer still comes, and once more when it is there
+    CompletableFuture<HttpResponse<String>> back = post(body);
+    await().atMost(LONG).until(() -> fixture.gateway().stats().open() == 1);
+    goOn.countDown();
+    HttpResponse<String> first = join(back);
+    HttpResponse<String> again = join(post(body));
+
+    // then
+    assertThat(first.body()).isEqualTo(STREAM + STREAM_END);
+    assertThat(again.body()).isEqualTo(STREAM + STREAM_END);
+    assertThat(again.headers().firstValue("content-type").orElse(""))
+        .startsWith("text/event-stream");
+    assertThat(fixture.upstream.received).hasSize(1);
+    assertThat(fixture.admission.onlySettled().usage().outputTokens()).isEqualTo(15);
+    assertThat(fixture.admission.onlySettled().usage().exact()).isTrue();
+  }
+
+  @Test
+  void shouldKeepThePlaceOfAClientWhosePatienceEnds() {
+    // given
+    HttpResponse<String> impatient = join(post(BODY, "x-stainless-timeout", "1"));
+
+    // when
+    CompletableFuture<HttpResponse<String>> back = post(BODY);
+    asked(0).grant(fixture.admission);
+
+    // then
+    assertThat(impatient.statusCode()).isEqualTo(429);
+    assertThat(impatient.headers().firstValue("x-should-retry")).contains("false");
+    assertThat(impatient.headers().firstValue("retry-after")).isPresent();
+    assertThat(join(back).statusCode()).isEqualTo(200);
+    assertThat(fixture.admission.asked).hasSize(1);
+  }
+
+  @Test
+  void shouldHandTheCallToTheClientThatCameLast() {
+    // given
+    CompletableFuture<HttpResponse<String>> first = post(BODY);
+    asked(0);
+
+    // when
+    CompletableFuture<HttpResponse<String>> second = post(BODY);
+    HttpResponse<String> superseded = join(first);
+    asked(0).grant(fixture.admission);
+
+    // then
+    assertThat(superseded.statusCode()).isEqualTo(409);
+    assertThat(join(second).statusCode()).isEqualTo(200);
+    assertThat(fixture.upstream.received).hasSize(1);
+  }
+
+  @Test
+  void shouldNotTakeAKeyForAnotherBody() {
+    // given
+    CompletableFuture<HttpResponse<String>> first = post(BODY);
+    asked(0);
+
+    // when
+    HttpResponse<String> other = join(post(GatewayFixture.message("something else")));
+
+    // then
+    assertThat(other.statusCode()).isEqualTo(409);
+    asked(0).grant(fixture.admission);
+    assertThat(join(first).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void shouldMakeANewCallAfterOneThatFailed() {
+    // given
+    fixture.admission.holds = false;
+    fixture.upstream.then(exchange -> FakeUpstream.json(exchange, 500, "{\"error\":{}}"));
+    HttpResponse<String> failed = join(post(BODY));
+
+    // when
+    fixture.upstream.then(exchange -> FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER));
+    HttpResponse<String> again = join(post(BODY));
+
+    // then
+    assertThat(failed.statusCode()).isEqualTo(500);
+    assertThat(again.statusCode()).isEqualTo(200);
+    assertThat(fixture.admission.asked.get(1).call().retryOf()).isEqualTo("r1");
+  }
+
+  @Test
+  void shouldNotKeepMoreThanItMay() {
+    // given
+    ByteBudget budget = new ByteBudget(100);
+    Recording recording = new Recording(budget);
+
+    // when
+    recording.add(java.nio.ByteBuffer.allocate(60), false);
+    recording.add(java.nio.ByteBuffer.allocate(60), true);
+
+    // then
+    assertThat(recording.isKept()).isFalse();
+    assertThat(recording.isComplete()).isFalse();
+    assertThat(budget.taken()).isZero();
+  }
+
+  private void killed(String body) throws IOException {
+    try (Socket socket = new Socket("127.0.0.1", fixture.uri("/").getPort())) {
+      send(socket, body);
+      asked(0);
+    }
+    await().atMost(LONG).until(() -> fixture.gateway().stats().clientsGone() == 1);
+    assertThat(asked(0).answer()).isNotDone();
+  }
+
+  private CompletableFuture<HttpResponse<String>> post(String body, String... more) {
+    String[] headers = new String[4 + more.length];
+    headers[0] = "idempotency-key";
+    headers[1] = "key-1";
+    headers[2] = "x-session-id";
+    headers[3] = "s";
+    System.arraycopy(more, 0, headers, 4, more.length);
+    return fixture.postAsync("/v1/messages", body, headers);
+  }
+
+  private static void send(Socket socket, String body) throws IOException {
+    byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+    String head =
+        "POST /v1/messages HTTP/1.1\r\nhost: gateway\r\nx-session-id: s\r\nidempotency-key: key-1\r\n"
+            + "content-type: application/json\r\ncontent-length: "
+            + bytes.length
+            + "\r\n\r\n";
+    OutputStream out = socket.getOutputStream();
+    out.write(head.getBytes(StandardCharsets.US_ASCII));
+    out.write(bytes);
+    out.flush();
+  }
+
+  private Asked asked(int index) {
+    await().atMost(LONG).until(() -> fixture.admission.asked.size() > index);
+    return fixture.admission.asked.get(index);
+  }
+
+  private static HttpResponse<String> join(CompletableFuture<HttpResponse<String>> answer) {
+    return answer.orTimeout(LONG.toSeconds(), TimeUnit.SECONDS).join();
+  }
+
+  private static void awaitLatch(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,255 @@
+package dev.fairway.agent.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.fairway.agent.gateway.CallBody.UnreadableBodyException;
+import dev.fairway.agent.gateway.InputEstimator.Input;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import org.junit.jupiter.api.Test;
+
+/** Estimates count what the model reads, and learn by how much they are off. */
+class EstimatorTest {
+  private final TokenizerEstimator estimator = new TokenizerEstimator();
+
+  @Test
+  void shouldCountSystemPromptMessagesAndTools() {
+    // given
+    String text = "The quick brown fox jumps over the lazy dog. ".repeat(20);
+
+    // when
+    Input alone =
+        estimate(
+            Endpoint.MESSAGES, "\"messages\":[{\"role\":\"user\",\"content\":\"" + text + "\"}]");
+    Input withSystem =
+        estimate(
+            Endpoint.MESSAGES,
+            "\"system\":[{\"type\":\"text\",\"text\":\""
+                + text
+                + "\"}],\"messages\":[{\"role\":\"user\",\"content\":\""
+                + text
+                + "\"}]");
+    Input withTools =
+        estimate(
+            Endpoint.MESSAGES,
+            "\"messages\":[{\"role\":\"user\",\"content\":\""
+                + text
+                + "\"}],\"tools\":[{\"name\":\"t\",\"description\":\""
+                + text
+                + "\",\"input_schema\":{\"type\":\"object\"}}]");
+
+    // then
+    assertThat(alone.inputTokens()).isBetween(195L, 215L);
+    assertThat(withSystem.inputTokens() - alone.inputTokens()).isBetween(195L, 215L);
+    assertThat(withTools.inputTokens() - alone.inputTokens()).isBetween(530L, 600L);
+  }
+
+  @Test
+  void shouldCountToolCallsAndTheirResults() {
+    // given
+    String text = "alpha beta gamma delta ".repeat(50);
+
+    // when
+    Input messages =
+        estimate(
+            Endpoint.MESSAGES,
+            "\"messages\":[{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"x\",\"name\":\"t\",\"input\":{\"q\":\""
+                + text
+                + "\"}}]},{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"x\",\"content\":\""
+                + text
+                + "\"}]}]");
+    Input responses =
+        estimate(
+            Endpoint.RESPONSES,
+            "\"input\":[{\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"t\",\"arguments\":\""
+                + text
+                + "\"},{\"type\":\"function_call_output\",\"call_id\":\"c\",\"output\":\""
+                + text
+                + "\"}]");
+
+    // then
+    assertThat(messages.inputTokens()).isBetween(400L, 440L);
+    assertThat(responses.inputTokens()).isBetween(400L, 440L);
+  }
+
+  @Test
+  void shouldCountImagesByTheirSizeAndNotByTheirBytes() {
+    // given: 1000 x 500
+    byte[] png = new byte[30_000];
+    byte[] head = {
+      (byte) 0x89,
+      'P',
+      'N',
+      'G',
+      13,
+      10,
+      26,
+      10,
+      0,
+      0,
+      0,
+      13,
+      'I',
+      'H',
+      'D',
+      'R',
+      0,
+      0,
+      3,
+      (byte) 0xe8,
+      0,
+      0,
+      1,
+      (byte) 0xf4
+    };
+    System.arraycopy(head, 0, png, 0, head.length);
+    String base64 = Base64.getEncoder().encodeToString(png);
+
+    // when
+    Input anthropic =
+        estimate(
+            Endpoint.MESSAGES,
+            "\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\""
+                + base64
+                + "\"}}]}]");
+    Input openai =
+        estimate(
+            Endpoint.CHAT,
+            "\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,"
+                + base64
+                + "\"}}]}]");
+
+    // then
+    assertThat(anthropic.inputTokens()).isCloseTo(667L, within(5L));
+    assertThat(openai.inputTokens()).isCloseTo(85L + 2 * 170, within(5L));
+  }
+
+  @Test
+  void shouldReadTheSizesOfImageFormats() {
+    // when / then
+    assertThat(size(bytes("GIF89a", 0x40, 0x01, 0xf0, 0x00))).isEqualTo(new ImageSize(320, 240));
+    assertThat(
+            size(
+                bytes(
+                    "\u00ff\u00d8\u00ff\u00e0",
+                    0,
+                    4,
+                    0,
+                    0,
+                    0xff,
+                    0xc0,
+                    0,
+                    17,
+                    8,
+                    0x01,
+                    0x00,
+                    0x02,
+                    0x00,
+                    3)))
+        .isEqualTo(new ImageSize(512, 256));
+    assertThat(size(bytes("nothing known here at all"))).isNull();
+    assertThat(ImageSize.ofBase64("%%%%")).isNull();
+  }
+
+  @Test
+  void shouldCountEmbeddingsInEachOfTheirForms() {
+    // when / then
+    assertThat(estimate(Endpoint.EMBEDDINGS, "\"input\":\"one two\"").inputTokens()).isEqualTo(2);
+    assertThat(estimate(Endpoint.EMBEDDINGS, "\"input\":[\"one two\",\"three\"]").inputTokens())
+        .isEqualTo(3);
+    assertThat(estimate(Endpoint.EMBEDDINGS, "\"input\":[[1,2,3],[4]]").inputTokens()).isEqualTo(4);
+  }
+
+  @Test
+  void shouldNotPretendToKnowAConversationThatTheProviderKeeps() {
+    // when / then
+    assertThat(
+            estimate(Endpoint.RESPONSES, "\"previous_response_id\":\"r\",\"input\":\"go on\"")
+                .inputTokens())
+        .isNull();
+  }
+
+  @Test
+  void shouldLearnHowFarOffItIsForEachModel() {
+    // given
+    String body = "\"messages\":[{\"role\":\"user\",\"content\":\"" + "word ".repeat(200) + "\"}]";
+    long raw = estimate(Endpoint.MESSAGES, body).rawTokens();
+
+    // when: this model's tokenizer makes a fifth more of it
+    for (int i = 0; i < 30; i++) {
+      estimator.learn("model-1", raw, Math.round(raw * 1.2));
+    }
+
+    // then
+    assertThat(estimate(Endpoint.MESSAGES, body).inputTokens())
+        .isCloseTo(Math.round(raw * 1.2), within(raw / 50));
+    assertThat(estimate(Endpoint.MESSAGES, body).rawTokens()).isEqualTo(raw);
+    assertThat(estimate(Endpoint.MESSAGES, body.replace("model-1", "model-2")).method())
+        .contains("x 1.");
+  }
+
+  @Test
+  void shouldNotBeLedAstrayByAbsurdUsage() {
+    // when
+    estimator.learn("model-1", 1_000, Long.MAX_VALUE);
+    estimator.learn("model-1", 10, 5_000);
+
+    // then
+    String body = "\"messages\":[{\"role\":\"user\",\"content\":\"" + "word ".repeat(100) + "\"}]";
+    Input input = estimate(Endpoint.MESSAGES, body);
+    assertThat((double) input.inputTokens() / input.rawTokens()).isLessThanOrEqualTo(5);
+  }
+
+  @Test
+  void shouldCountHugeTextsBySamples() {
+    // given
+    TokenCounter counter = new TokenCounter();
+    String unit = "Lorem ipsum dolor sit amet, consectetur adipiscing elit. ";
+    int units = TokenCounter.COUNTED_CHARS_MAX / unit.length() * 4;
+
+    // when
+    int whole = counter.count(unit.repeat(100), TokenCounter.Vocabulary.CL100K);
+    int sampled = counter.count(unit.repeat(units), TokenCounter.Vocabulary.CL100K);
+
+    // then
+    assertThat((double) sampled)
+        .isCloseTo(whole / 100.0 * units, within(whole / 100.0 * units * 0.02));
+  }
+
+  @Test
+  void shouldChooseTheVocabularyByTheModel() {
+    // when / then
+    assertThat(TokenCounter.Vocabulary.of("gpt-4o-mini")).isEqualTo(TokenCounter.Vocabulary.O200K);
+    assertThat(TokenCounter.Vocabulary.of("openai/o3")).isEqualTo(TokenCounter.Vocabulary.O200K);
+    assertThat(TokenCounter.Vocabulary.of("gpt-4-turbo")).isEqualTo(TokenCounter.Vocabulary.CL100K);
+    assertThat(TokenCounter.Vocabulary.of("claude-sonnet-4-5"))
+        .isEqualTo(TokenCounter.Vocabulary.CL100K);
+  }
+
+  private Input estimate(Endpoint endpoint, String fields) {
+    try {
+      return estimator.estimate(
+          endpoint,
+          CallBody.parse(
+              ("{\"model\":\"model-1\"," + fields + "}").getBytes(StandardCharsets.UTF_8)));
+    } catch (UnreadableBodyException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static ImageSize size(byte[] bytes) {
+    return ImageSize.ofBase64(Base64.getEncoder().encodeToString(bytes));
+  }
+
+  private static byte[] bytes(String head, int... rest) {
+    byte[] bytes = new byte[head.length() + rest.length + 30];
+    for (int i = 0; i < head.length(); i++) {
+      bytes[i] = (byte) head.charAt(i);
+    }
+    for (int i = 0; i < rest.length; i++) {
+      bytes[head.length() + i] = (byte) rest[i];
+    }
+    return bytes;
+  }
+}

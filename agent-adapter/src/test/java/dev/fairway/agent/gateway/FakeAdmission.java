@@ -1,0 +1,151 @@
+package dev.fairway.agent.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.fairway.agent.Charge;
+import dev.fairway.agent.LeaseCall;
+import dev.fairway.agent.ProviderSignal;
+import dev.fairway.agent.UsageReport;
+import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.RejectReason;
+import dev.fairway.schemas.TaskState;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Grants what it is asked at once, unless the test says otherwise, and keeps what it is told. */
+final class FakeAdmission implements Admission {
+  record Asked(LeaseCall call, CompletableFuture<Grant> answer, String requestId) {
+    void grant(FakeAdmission by) {
+      answer.complete(by.new FakeGrant(requestId));
+    }
+
+    void refuse(RejectReason reason, Duration retryAfter) {
+      answer.completeExceptionally(
+          new RefusedException(requestId, reason, "because of " + reason, retryAfter));
+    }
+  }
+
+  record Settled(String requestId, Outcome outcome, UsageReport usage, ProviderSignal signal) {}
+
+  final List<Asked> asked = new CopyOnWriteArrayList<>();
+  final List<Settled> settled = new CopyOnWriteArrayList<>();
+  final List<Settled> inProgress = new CopyOnWriteArrayList<>();
+  final List<Asked> requeued = new CopyOnWriteArrayList<>();
+  final List<String> tasks = new CopyOnWriteArrayList<>();
+  volatile boolean holds;
+  volatile Duration ttl = Duration.ofMinutes(2);
+
+  @Override
+  public CompletableFuture<Grant> ask(LeaseCall call) {
+    Asked question = new Asked(call, new CompletableFuture<>(), "r" + (asked.size() + 1));
+    asked.add(question);
+    if (!holds) {
+      question.grant(this);
+    }
+    return question.answer();
+  }
+
+  @Override
+  public void unleased(String member, String quota, UsageReport usage, ProviderSignal signal) {
+    settled.add(new Settled(null, Outcome.UNLEASED, usage, signal));
+  }
+
+  @Override
+  public CompletableFuture<Void> task(
+      String member,
+      String quota,
+      String task,
+      String role,
+      TaskState state,
+      List<String> blockedOn) {
+    tasks.add(String.join(" ", member, quota, task, role, state.name(), blockedOn.toString()));
+    return CompletableFuture.completedFuture(null);
+  }
+
+  List<Outcome> outcomes() {
+    return settled.stream().map(Settled::outcome).toList();
+  }
+
+  /** The one settlement there is; it may come a moment after the client has its answer. */
+  Settled onlySettled() {
+    await().atMost(Duration.ofSeconds(10)).until(() -> !settled.isEmpty());
+    assertThat(settled).hasSize(1);
+    return settled.get(0);
+  }
+
+  final class FakeGrant implements Grant {
+    private final String requestId;
+    private boolean over;
+
+    FakeGrant(String requestId) {
+      this.requestId = requestId;
+    }
+
+    @Override
+    public String requestId() {
+      return requestId;
+    }
+
+    @Override
+    public String leaseId() {
+      return "lease-" + requestId;
+    }
+
+    @Override
+    public int attempt() {
+      return 1;
+    }
+
+    @Override
+    public Charge charged() {
+      return new Charge(1L, 10L, null, null, null);
+    }
+
+    @Override
+    public Duration remaining() {
+      return ttl;
+    }
+
+    @Override
+    public boolean canRequeue() {
+      return true;
+    }
+
+    @Override
+    public void markSent() {
+      // Nobody measures here.
+    }
+
+    @Override
+    public void markAnswered() {
+      // Nobody measures here.
+    }
+
+    @Override
+    public void inProgress(UsageReport usage, ProviderSignal signal) {
+      inProgress.add(new Settled(requestId, Outcome.IN_PROGRESS, usage, signal));
+    }
+
+    @Override
+    public synchronized void settle(Outcome outcome, UsageReport usage, ProviderSignal signal) {
+      if (!over) {
+        over = true;
+        settled.add(new Settled(requestId, outcome, usage, signal));
+      }
+    }
+
+    @Override
+    public CompletableFuture<Grant> requeue(ProviderSignal signal) {
+      settle(Outcome.RATE_LIMITED, null, signal);
+      Asked again = new Asked(null, new CompletableFuture<>(), requestId);
+      requeued.add(again);
+      if (!holds) {
+        again.grant(FakeAdmission.this);
+      }
+      return again.answer();
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package dev.fairway.agent.gateway;
+
+import dev.fairway.agent.gateway.GatewayConfig.Bounds;
+import dev.fairway.agent.gateway.GatewayConfig.Caller;
+import dev.fairway.agent.gateway.GatewayConfig.Mode;
+import dev.fairway.agent.gateway.GatewayConfig.Route;
+import dev.fairway.agent.gateway.GatewayConfig.Upstream;
+import dev.fairway.agent.gateway.GatewayConfig.Waits;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/** A gateway on loopback between a scripted admission and a scripted provider. */
+final class GatewayFixture implements AutoCloseable {
+  static final Map<String, String> ENVIRONMENT =
+      Map.of("ANTHROPIC_KEY", "sk-ant-secret", "OPENAI_KEY", "sk-oai-secret", "TEAM", "team-token");
+
+  static final String ANSWER =
+      "{\"id\":\"msg_1\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"Hi\"}],"
+          + " \"usage\":{\"input_tokens\":12,\"cache_read_input_tokens\":0,\"cache_creation_input_tokens\":0,\"output_tokens\":3}}";
+
+  final FakeUpstream upstream = new FakeUpstream();
+  final FakeAdmission admission = new FakeAdmission();
+  final HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+  Waits waits =
+      new Waits(
+          Duration.ofSeconds(55),
+          Duration.ZERO,
+          Duration.ofSeconds(60),
+          Duration.ofMillis(50),
+          Duration.ofSeconds(60),
+          Duration.ofSeconds(5));
+  Bounds bounds = Bounds.DEFAULT;
+  List<Caller> callers = List.of();
+  String unknown;
+  private Gateway gateway;
+
+  Gateway gateway() {
+    if (gateway == null) {
+      gateway = Gateway.start(config(), admission, ENVIRONMENT);
+    }
+    return gateway;
+  }
+
+  GatewayConfig config() {
+    return new GatewayConfig(
+        "127.0.0.1",
+        0,
+        Mode.ENFORCE,
+        Map.of(),
+        Map.of(
+            "anthropic",
+            new Upstream(
+                "anthropic", upstream.url(), "anthropic", SecretRef.ofEnv("ANTHROPIC_KEY")),
+            "openai",
+            new Upstream("openai", upstream.url(), "openai", SecretRef.ofEnv("OPENAI_KEY"))),
+        List.of(
+            new Route(List.of("claude-*"), "ant/sonnet", "anthropic"),
+            new Route(List.of("gpt-*", "text-embedding-*"), "oai/gpt", "openai")),
+        callers,
+        unknown,
+        waits,
+        bounds);
+  }
+
+  URI uri(String path) {
+    return URI.create(gateway().url() + path);
+  }
+
+  HttpResponse<String> post(String path, String body, String... headers) {
+    try {
+      return http.send(request(path, body, headers), HttpResponse.BodyHandlers.ofString());
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  CompletableFuture<HttpResponse<String>> postAsync(String path, String body, String... headers) {
+    return http.sendAsync(request(path, body, headers), HttpResponse.BodyHandlers.ofString());
+  }
+
+  HttpRequest request(String path, String body, String... headers) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(uri(path))
+            .timeout(Duration.ofSeconds(30))
+            .header("content-type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(body, StandardCharsets.UTF_8));
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    return request.build();
+  }
+
+  static String message(String text) {
+    return "{\"model\":\"claude-sonnet-4-5\",\"max_tokens\":100,\"messages\":[{\"role\":\"user\",\"content\":\""
+        + text
+        + "\"}]}";
+  }
+
+  static String streamed(String text) {
+    return message(text).replaceFirst("\\{", "{\"stream\":true,");
+  }
+
+  @Override
+  public void close() {
+    if (gateway != null) {
+      gateway.close();
+    }
+    upstream.close();
+  }
+}

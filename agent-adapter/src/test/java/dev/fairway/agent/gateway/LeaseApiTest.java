@@ -1,0 +1,355 @@
+package dev.fairway.agent.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.agent.QueueUpdate;
+import dev.fairway.agent.UsageReport;
+import dev.fairway.agent.gateway.FakeAdmission.Asked;
+import dev.fairway.agent.gateway.GatewayConfig.Caller;
+import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.RejectReason;
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Leases and tasks for agents that speak HTTP alone. */
+class LeaseApiTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String ASK =
+      "{\"quota\":\"ant/sonnet\",\"agent\":\"a1\",\"task\":\"T\",\"role\":\"planner\",\"input_tokens\":80,\"max_output_tokens\":10,\"wait_ms\":%d}";
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  private final GatewayFixture fixture = new GatewayFixture();
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  @Test
+  void shouldGrantAndSettle() {
+    // when
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    HttpResponse<String> settled =
+        settle(
+            granted,
+            "{\"outcome\":\"SUCCEEDED\",\"usage\":{\"input_tokens\":75,\"cache_read_tokens\":0,\"cache_write_tokens\":0,\"output_tokens\":9},\"signal\":{\"status\":200,\"limits\":{\"input_tokens\":{\"limit\":30000,\"remaining\":29000,\"reset_ms\":2000}}}}");
+
+    // then
+    assertThat(granted.path("status").asText()).isEqualTo("GRANTED");
+    assertThat(granted.path("expires_in_ms").asLong()).isBetween(1L, 120_000L);
+    assertThat(granted.at("/charged/input_tokens").asLong()).isEqualTo(10);
+    assertThat(json(settled).path("status").asText()).isEqualTo("SETTLED");
+    var call = fixture.admission.asked.get(0).call();
+    assertThat(call.member()).isEqualTo("a1");
+    assertThat(call.taskId()).isEqualTo("T");
+    assertThat(call.role()).isEqualTo("planner");
+    assertThat(call.estimate().inputTokens()).isEqualTo(80);
+    FakeAdmission.Settled told = fixture.admission.onlySettled();
+    assertThat(told.usage()).isEqualTo(new UsageReport(75L, 0L, 0L, 9L, true));
+    assertThat(told.signal().limits()).hasSize(1);
+  }
+
+  @Test
+  void shouldTellWhereARequestStandsAndWaitForItsGrant() {
+    // given
+    fixture.admission.holds = true;
+    JsonNode queued = json(fixture.post("/v1/leases", ASK.formatted(0)));
+    Asked asked = fixture.admission.asked.get(0);
+    asked.call().onQueued().accept(new QueueUpdate(2, Duration.ofMillis(1_500), Optional.empty()));
+
+    // when
+    HttpResponse<String> looked = get(queued, 0);
+    CompletableFuture<HttpResponse<String>> polled =
+        fixture.http.sendAsync(
+            HttpRequest.newBuilder(
+                    fixture.uri("/v1/leases/" + queued.path("id").asText() + "?wait_ms=20000"))
+                .build(),
+            HttpResponse.BodyHandlers.ofString());
+    asked.grant(fixture.admission);
+
+    // then
+    assertThat(queued.path("status").asText()).isEqualTo("QUEUED");
+    assertThat(looked.statusCode()).isEqualTo(202);
+    assertThat(json(looked).path("position").asInt()).isEqualTo(2);
+    assertThat(json(looked).path("eta_ms").asInt()).isEqualTo(1_500);
+    HttpResponse<String> granted = polled.orTimeout(20, TimeUnit.SECONDS).join();
+    assertThat(json(granted).path("status").asText()).isEqualTo("GRANTED");
+  }
+
+  @Test
+  void shouldSayWhyARequestIsRejected() {
+    // given
+    fixture.admission.holds = true;
+    JsonNode queued = json(fixture.post("/v1/leases", ASK.formatted(0)));
+    fixture.admission.asked.get(0).refuse(RejectReason.QUEUE_FULL, Duration.ofMillis(2_500));
+
+    // when
+    HttpResponse<String> rejected = get(queued, 1_000);
+
+    // then
+    assertThat(json(rejected).path("status").asText()).isEqualTo("REJECTED");
+    assertThat(json(rejected).path("reason").asText()).isEqualTo("QUEUE_FULL");
+    assertThat(json(rejected).path("retry_after_ms").asLong()).isEqualTo(2_500);
+    assertThat(rejected.headers().firstValue("retry-after")).contains("3");
+  }
+
+  @Test
+  void shouldPutACallBackInLineAfterA429() {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    fixture.admission.holds = true;
+
+    // when
+    HttpResponse<String> requeued =
+        settle(
+            granted,
+            "{\"outcome\":\"RATE_LIMITED\",\"requeue\":true,\"signal\":{\"status\":429,\"class\":\"RATE_LIMITED\",\"retry_after_ms\":1000}}");
+    fixture.admission.requeued.get(0).grant(fixture.admission);
+
+    // then
+    assertThat(json(requeued).path("status").asText()).isEqualTo("QUEUED");
+    assertThat(json(get(granted, 1_000)).path("status").asText()).isEqualTo("GRANTED");
+    assertThat(fixture.admission.settled.get(0).signal().retryAfter())
+        .isEqualTo(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void shouldSettleOnce() {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    String succeeded =
+        "{\"outcome\":\"SUCCEEDED\",\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}";
+
+    // when
+    HttpResponse<String> first = settle(granted, succeeded);
+    HttpResponse<String> again = settle(granted, succeeded);
+    HttpResponse<String> other = settle(granted, "{\"outcome\":\"NOT_SENT\"}");
+
+    // then
+    assertThat(first.statusCode()).isEqualTo(200);
+    assertThat(again.statusCode()).isEqualTo(200);
+    assertThat(other.statusCode()).isEqualTo(409);
+    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.SUCCEEDED);
+  }
+
+  @Test
+  void shouldWithdrawARequest() throws Exception {
+    // given
+    fixture.admission.holds = true;
+    JsonNode queued = json(fixture.post("/v1/leases", ASK.formatted(0)));
+
+    // when
+    HttpResponse<String> withdrawn =
+        fixture.http.send(
+            HttpRequest.newBuilder(fixture.uri("/v1/leases/" + queued.path("id").asText()))
+                .DELETE()
+                .build(),
+            HttpResponse.BodyHandlers.ofString());
+
+    // then
+    assertThat(json(withdrawn).path("outcome").asText()).isEqualTo("CANCELLED");
+    assertThat(fixture.admission.asked.get(0).answer().isCancelled()).isTrue();
+  }
+
+  @Test
+  void shouldGiveUpALeaseThatNobodyReports() {
+    // given
+    fixture.admission.ttl = Duration.ofMillis(300);
+
+    // when: the answer shows the grant, and then there is silence
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+
+    // then
+    await().atMost(LONG).until(() -> !fixture.admission.settled.isEmpty());
+    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.FAILED_AFTER_SEND);
+    assertThat(settle(granted, "{\"outcome\":\"SUCCEEDED\"}").statusCode()).isEqualTo(409);
+  }
+
+  @Test
+  void shouldKeepALeaseThatIsReportedToRun() {
+    // given
+    fixture.admission.ttl = Duration.ofSeconds(1);
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+
+    // when
+    await()
+        .during(Duration.ofMillis(1_500))
+        .pollInterval(Duration.ofMillis(200))
+        .atMost(LONG)
+        .until(() -> settle(granted, "{\"outcome\":\"IN_PROGRESS\"}").statusCode() == 200);
+
+    // then
+    assertThat(fixture.admission.settled).isEmpty();
+    assertThat(fixture.admission.inProgress).isNotEmpty();
+  }
+
+  @Test
+  void shouldTellTasks() {
+    // when
+    HttpResponse<String> told =
+        fixture.post(
+            "/v1/tasks",
+            "{\"quota\":\"ant/sonnet\",\"id\":\"T2\",\"role\":\"worker\",\"state\":\"BLOCKED\",\"blocked_on\":[\"T\"]}");
+
+    // then
+    assertThat(told.statusCode()).isEqualTo(202);
+    assertThat(fixture.admission.tasks)
+        .containsExactly("orchestrator ant/sonnet T2 worker BLOCKED [T]");
+  }
+
+  @Test
+  void shouldSayWhatIsWrongWithACall() {
+    // when / then
+    assertThat(fixture.post("/v1/leases", "{").statusCode()).isEqualTo(400);
+    assertThat(fixture.post("/v1/leases", "{\"quota\":\"q\"}").body()).contains("\\\"agent\\\"");
+    assertThat(fixture.post("/v1/leases", "{\"quota\":\"a b\",\"agent\":\"a\"}").body())
+        .contains("Expected a quota id");
+    assertThat(
+            fixture
+                .post("/v1/leases", "{\"quota\":\"q\",\"agent\":\"a\",\"input_tokens\":-1}")
+                .body())
+        .contains("input_tokens");
+    assertThat(fixture.post("/v1/leases", "{\"quota\":\"q\",\"agent\":\"a\",\"x\":1}").body())
+        .contains("Expected fields of");
+    assertThat(fixture.post("/v1/leases/unknown/settle", "{}").statusCode()).isEqualTo(404);
+    assertThat(
+            fixture.post("/v1/tasks", "{\"quota\":\"q\",\"id\":\"t\",\"state\":\"LATE\"}").body())
+        .contains("STARTED");
+    assertThat(fixture.admission.asked).isEmpty();
+  }
+
+  @Test
+  void shouldKeepLeasesOfOneCallerFromAnother() {
+    // given
+    fixture.callers = List.of(caller("a", "TEAM", false), caller("b", "OPENAI_KEY", false));
+    JsonNode granted =
+        json(fixture.post("/v1/leases", ASK.formatted(1_000), "x-fairway-token", "team-token"));
+
+    // when
+    HttpResponse<String> foreign =
+        fixture.post(
+            "/v1/leases/" + granted.path("id").asText() + "/settle",
+            "{\"outcome\":\"NOT_SENT\"}",
+            "x-fairway-token",
+            "sk-oai-secret");
+
+    // then
+    assertThat(foreign.statusCode()).isEqualTo(404);
+    assertThat(fixture.admission.asked.get(0).call().member()).isEqualTo("a:a1");
+    assertThat(fixture.admission.settled).isEmpty();
+  }
+
+  @Test
+  void shouldSwitchModesAtRunTime() throws Exception {
+    // given
+    fixture.upstream.otherwise(exchange -> FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER));
+    fixture.admission.holds = true;
+
+    // when
+    HttpResponse<String> switched = put("/fairway/modes/ant/sonnet", "{\"mode\":\"OBSERVE\"}");
+    HttpResponse<String> passed = fixture.post("/v1/messages", GatewayFixture.message("hi"));
+
+    // then: it is asked for and not waited for
+    assertThat(switched.statusCode()).isEqualTo(200);
+    assertThat(passed.statusCode()).isEqualTo(200);
+    assertThat(fixture.admission.asked).hasSize(1);
+    FakeAdmission.Settled settled = fixture.admission.onlySettled();
+    assertThat(settled.outcome()).isEqualTo(Outcome.UNLEASED);
+    assertThat(settled.usage().inputTokens()).isEqualTo(12);
+    assertThat(fixture.admission.asked.get(0).answer().isCancelled()).isTrue();
+    assertThat(put("/fairway/modes/ant/sonnet", "{\"mode\":\"OFF\"}").statusCode()).isEqualTo(400);
+    assertThat(put("/fairway/modes/a b", "{\"mode\":\"OBSERVE\"}").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void shouldSettleAnObservedCallOnItsLeaseWhereItIsGranted() throws Exception {
+    // given
+    put("/fairway/modes/ant/sonnet", "{\"mode\":\"OBSERVE\"}");
+    fixture.upstream.otherwise(
+        exchange ->
+            FakeUpstream.json(
+                exchange,
+                429,
+                "{\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow down\"}}"));
+
+    // when
+    HttpResponse<String> response = fixture.post("/v1/messages", GatewayFixture.message("hi"));
+
+    // then: who only observes does not come between a provider's 429 and its client
+    assertThat(response.statusCode()).isEqualTo(429);
+    assertThat(response.headers().firstValue("x-should-retry")).isEmpty();
+    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.RATE_LIMITED);
+    assertThat(fixture.upstream.received).hasSize(1);
+  }
+
+  @Test
+  void shouldLetOnlyOperatorsSwitchModes() throws Exception {
+    // given
+    fixture.callers = List.of(caller("a", "TEAM", false), caller("op", "OPENAI_KEY", true));
+
+    // when / then
+    assertThat(
+            put("/fairway/modes/q", "{\"mode\":\"OBSERVE\"}", "x-fairway-token", "team-token")
+                .statusCode())
+        .isEqualTo(403);
+    assertThat(
+            put("/fairway/modes/q", "{\"mode\":\"OBSERVE\"}", "x-fairway-token", "sk-oai-secret")
+                .statusCode())
+        .isEqualTo(200);
+  }
+
+  private static Caller caller(String name, String env, boolean operator) {
+    return new Caller(
+        name, SecretRef.ofEnv(env), null, Set.of(), Set.of(), "worker", "batch", operator);
+  }
+
+  private HttpResponse<String> put(String path, String body, String... headers)
+      throws IOException, InterruptedException {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(fixture.uri(path.replace(" ", "%20")))
+            .PUT(HttpRequest.BodyPublishers.ofString(body));
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    return fixture.http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  private HttpResponse<String> settle(JsonNode lease, String body) {
+    return fixture.post("/v1/leases/" + lease.path("id").asText() + "/settle", body);
+  }
+
+  private HttpResponse<String> get(JsonNode lease, int waitMs) {
+    try {
+      return fixture.http.send(
+          HttpRequest.newBuilder(
+                  fixture.uri("/v1/leases/" + lease.path("id").asText() + "?wait_ms=" + waitMs))
+              .build(),
+          HttpResponse.BodyHandlers.ofString());
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static JsonNode json(HttpResponse<String> response) {
+    try {
+      return JSON.readTree(response.body());
+    } catch (JsonProcessingException e) {
+      throw new AssertionError(response.body(), e);
+    }
+  }
+}

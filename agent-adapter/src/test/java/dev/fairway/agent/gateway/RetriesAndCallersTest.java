@@ -1,0 +1,238 @@
+package dev.fairway.agent.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.fairway.agent.gateway.GatewayConfig.Caller;
+import dev.fairway.agent.gateway.GatewayConfig.Mode;
+import dev.fairway.agent.gateway.GatewayConfig.Route;
+import dev.fairway.agent.gateway.GatewayConfig.Upstream;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Calls that come again, callers with tokens, and configurations that cannot be. */
+class RetriesAndCallersTest {
+  private static final String FAILURE =
+      "{\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"no\"}}";
+
+  private final GatewayFixture fixture = new GatewayFixture();
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  @Test
+  void shouldCountTheSameCallAfterAFailureAsARetry() {
+    // given
+    fixture.upstream.then(exchange -> FakeUpstream.json(exchange, 500, FAILURE));
+    fixture.post("/v1/messages", GatewayFixture.message("hi"), "x-session-id", "s");
+
+    // when: a harness's own loop, which says nothing
+    fixture.post("/v1/messages", GatewayFixture.message("hi"), "x-session-id", "s");
+
+    // then
+    assertThat(fixture.admission.asked.get(0).call().retryOf()).isNull();
+    assertThat(fixture.admission.asked.get(1).call().retryOf()).isEqualTo("r1");
+    assertThat(fixture.gateway().stats().retries()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldNotTakeARepeatedCallThatWentWellForARetryUnlessItSaysSo() {
+    // given
+    fixture.upstream.then(exchange -> FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER));
+    fixture.post("/v1/messages", GatewayFixture.message("hi"), "x-session-id", "s");
+    fixture.admission.onlySettled();
+
+    // when
+    fixture.post("/v1/messages", GatewayFixture.message("hi"), "x-session-id", "s");
+    fixture.post(
+        "/v1/messages",
+        GatewayFixture.message("hi"),
+        "x-session-id",
+        "s",
+        "x-stainless-retry-count",
+        "1");
+
+    // then
+    assertThat(fixture.admission.asked.get(1).call().retryOf()).isNull();
+    assertThat(fixture.admission.asked.get(2).call().retryOf()).isNotNull();
+  }
+
+  @Test
+  void shouldNotTakeAnotherAgentsCallForARetry() {
+    // given
+    fixture.upstream.then(exchange -> FakeUpstream.json(exchange, 500, FAILURE));
+    fixture.post("/v1/messages", GatewayFixture.message("hi"), "x-session-id", "s");
+
+    // when
+    fixture.post("/v1/messages", GatewayFixture.message("hi"), "x-session-id", "other");
+
+    // then
+    assertThat(fixture.admission.asked.get(1).call().retryOf()).isNull();
+  }
+
+  @Test
+  void shouldForgetOldCalls() {
+    // given
+    RetryBook book = new RetryBook();
+    book.ended("a", "hash", "r1", true, 0);
+
+    // when / then
+    assertThat(book.retryOf("a", "hash", false, RetryBook.FOR_MS)).isEqualTo("r1");
+    assertThat(book.retryOf("a", "hash", false, RetryBook.FOR_MS + 1)).isNull();
+  }
+
+  @Test
+  void shouldKnowCallersByTheirTokenInAnyOfItsPlaces() {
+    // given
+    fixture.callers = List.of(team());
+    fixture.upstream.then(exchange -> FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER));
+    String body = GatewayFixture.message("hi");
+
+    // when / then
+    assertThat(fixture.post("/v1/messages", body).statusCode()).isEqualTo(401);
+    assertThat(fixture.post("/v1/messages", body, "x-api-key", "wrong").statusCode())
+        .isEqualTo(401);
+    assertThat(
+            fixture.post("/v1/messages", body, "authorization", "Bearer team-token").statusCode())
+        .isEqualTo(200);
+    assertThat(fixture.post("/v1/messages", body, "x-api-key", "team-token").statusCode())
+        .isEqualTo(200);
+    assertThat(fixture.post("/v1/messages", body, "x-fairway-token", "team-token").statusCode())
+        .isEqualTo(200);
+    assertThat(fixture.admission.asked).hasSize(3);
+    assertThat(fixture.admission.asked.get(0).call().member()).startsWith("team:");
+    assertThat(fixture.upstream.received)
+        .allSatisfy(
+            sent -> {
+              assertThat(sent.headers().toString()).doesNotContain("team-token");
+              assertThat(sent.header("x-api-key")).isEqualTo("sk-ant-secret");
+            });
+  }
+
+  @Test
+  void shouldTellAgentsCacheApartFromTheirNewInput() {
+    // given
+    fixture.upstream.then(
+        exchange ->
+            FakeUpstream.json(
+                exchange,
+                200,
+                GatewayFixture.ANSWER.replace(
+                    "\"cache_read_input_tokens\":0", "\"cache_read_input_tokens\":50")));
+    String body = GatewayFixture.message("word ".repeat(100));
+    fixture.post("/v1/messages", body, "x-session-id", "s");
+    fixture.admission.onlySettled();
+
+    // when
+    fixture.post("/v1/messages", body.replace("100", "101"), "x-session-id", "s");
+
+    // then
+    var estimate = fixture.admission.asked.get(1).call().estimate();
+    assertThat(estimate.cachedTokens()).isEqualTo(50);
+    assertThat(estimate.cacheExpiresAt()).isNotNull();
+    assertThat(fixture.admission.asked.get(0).call().estimate().cachedTokens()).isZero();
+  }
+
+  @Test
+  void shouldRefuseConfigurationsThatCannotBe() {
+    // given
+    Upstream upstream = new Upstream("a", "https://api.example.com/", "anthropic", null);
+
+    // when / then
+    assertThat(upstream.url()).isEqualTo("https://api.example.com");
+    assertThatThrownBy(() -> config("0.0.0.0", Map.of("a", upstream), "a", List.of()))
+        .hasMessageContaining("callers with tokens");
+    assertThatThrownBy(() -> config("127.0.0.1", Map.of("a", upstream), "b", List.of()))
+        .hasMessageContaining("one of the upstreams [a]");
+    assertThatThrownBy(() -> config("127.0.0.1", Map.of("a", upstream), "a", List.of(team())))
+        .hasMessageContaining("Expected a key for upstream a");
+    assertThatThrownBy(
+            () -> config("127.0.0.1", Map.of("a", upstream), "a", List.of(team(), team())))
+        .hasMessageContaining("each caller once");
+    assertThatThrownBy(() -> new Upstream("a", "ftp://x", "anthropic", null))
+        .hasMessageContaining("Expected a URL");
+    assertThatThrownBy(() -> new Route(List.of(), "k/q", "a")).hasMessageContaining("patterns");
+    assertThatThrownBy(() -> new Route(List.of("*"), "k/q/r", "a"))
+        .hasMessageContaining("quota id");
+    assertThatThrownBy(() -> new SecretRef(null, null)).hasMessageContaining("env: NAME");
+  }
+
+  @Test
+  void shouldNotStartWithoutItsSecrets() {
+    // when / then
+    assertThatThrownBy(() -> Gateway.start(fixture.config(), fixture.admission, Map.of()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("environment variable");
+  }
+
+  @Test
+  void shouldNotBeCalledByPagesInABrowser() {
+    // when / then
+    assertThat(
+            fixture
+                .post("/v1/messages", GatewayFixture.message("hi"), "origin", "http://evil.example")
+                .statusCode())
+        .isEqualTo(403);
+    assertThat(fixture.admission.asked).isEmpty();
+  }
+
+  @Test
+  void shouldNeverShowASecret() {
+    // when / then
+    assertThat(fixture.config().toString()).doesNotContain("sk-ant-secret");
+    assertThatThrownBy(() -> SecretRef.ofEnv("X").resolve(Map.of("X", "two words")))
+        .hasMessageContaining("one word")
+        .hasMessageNotContaining("two words");
+  }
+
+  @Test
+  void shouldRouteByTheFirstPatternThatMatches() {
+    // given
+    Router router =
+        new Router(
+            new GatewayConfig(
+                "127.0.0.1",
+                0,
+                Mode.ENFORCE,
+                Map.of(),
+                Map.of("a", new Upstream("a", "http://x", "openai", null)),
+                List.of(
+                    new Route(List.of("gpt-4o*"), "k/a", "a"),
+                    new Route(List.of("gpt-*", "o?"), "k/b", "a")),
+                List.of(),
+                null,
+                GatewayConfig.Waits.DEFAULT,
+                GatewayConfig.Bounds.DEFAULT));
+
+    // when / then
+    assertThat(router.ofModel("gpt-4o-mini").quota()).isEqualTo("k/a");
+    assertThat(router.ofModel("gpt-5").quota()).isEqualTo("k/b");
+    assertThat(router.ofModel("o3")).isNull();
+    assertThat(router.ofModel("my-gpt-5")).isNull();
+  }
+
+  private static GatewayConfig config(
+      String host, Map<String, Upstream> upstreams, String routedTo, List<Caller> callers) {
+    return new GatewayConfig(
+        host,
+        0,
+        Mode.ENFORCE,
+        Map.of(),
+        upstreams,
+        List.of(new Route(List.of("*"), "k", routedTo)),
+        callers,
+        null,
+        GatewayConfig.Waits.DEFAULT,
+        GatewayConfig.Bounds.DEFAULT);
+  }
+
+  private static Caller team() {
+    return new Caller(
+        "team", SecretRef.ofEnv("TEAM"), null, Set.of(), Set.of(), "worker", "batch", false);
+  }
+}

@@ -1,0 +1,219 @@
+package dev.fairway.agent.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fairway.agent.gateway.CallBody.UnreadableBodyException;
+import dev.fairway.agent.gateway.GatewayConfig.Caller;
+import dev.fairway.schemas.Ids;
+import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import org.eclipse.jetty.http.HttpFields;
+import org.junit.jupiter.api.Test;
+
+/** Who asks, from what known harnesses send. */
+class WhoAsksTest {
+  private static final String SESSION = "0f8fad5b-d9cb-469f-a165-70867728950e";
+  private static final Caller TEAM =
+      new Caller(
+          "team",
+          SecretRef.ofEnv("TEAM"),
+          "payments",
+          Set.of("worker", "reviewer"),
+          Set.of("batch"),
+          "worker",
+          "batch",
+          false);
+
+  @Test
+  void shouldKnowASessionOfClaudeCodeByItsHeader() {
+    // when
+    Asker asker = ask(anybody(), body("hi"), "X-Claude-Code-Session-Id", SESSION);
+
+    // then
+    assertThat(asker.member()).startsWith("cc-" + SESSION + ":");
+    assertThat(asker.task()).isEqualTo("cc-" + SESSION);
+  }
+
+  @Test
+  void shouldKnowASessionOfClaudeCodeByItsUserIdInEitherForm() {
+    // when
+    Asker json =
+        ask(
+            anybody(),
+            user("{\\\"device_id\\\":\\\"d\\\",\\\"session_id\\\":\\\"" + SESSION + "\\\"}"));
+    Asker word = ask(anybody(), user("user_0a1b_account__session_" + SESSION));
+
+    // then
+    assertThat(json.task()).isEqualTo("cc-" + SESSION);
+    assertThat(word.task()).isEqualTo("cc-" + SESSION);
+    assertThat(json.member()).isEqualTo(word.member());
+  }
+
+  @Test
+  void shouldTellSubAgentsOfOneSessionApartByTheirConversations() {
+    // given
+    String[] session = {"X-Claude-Code-Session-Id", SESSION};
+
+    // when
+    Asker main = ask(anybody(), body("build it"), session);
+    Asker later =
+        ask(
+            anybody(),
+            body(
+                "build it\"},{\"role\":\"assistant\",\"content\":\"ok\"},{\"role\":\"user\",\"content\":\"go on"),
+            session);
+    Asker sub = ask(anybody(), body("find the bug"), session);
+
+    // then
+    assertThat(later.member()).isEqualTo(main.member());
+    assertThat(sub.member()).isNotEqualTo(main.member());
+    assertThat(sub.task()).isEqualTo(main.task());
+  }
+
+  @Test
+  void shouldNotMindCacheMarksThatMoveFromTurnToTurn() {
+    // when
+    Asker marked =
+        ask(
+            anybody(),
+            "{\"model\":\"m\",\"system\":[{\"type\":\"text\",\"text\":\"s\",\"cache_control\":{\"type\":\"ephemeral\"}}],\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"q\"}]}]}");
+    Asker unmarked =
+        ask(
+            anybody(),
+            "{\"model\":\"m\",\"system\":[{\"type\":\"text\",\"text\":\"s\"}],\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"q\",\"cache_control\":{\"type\":\"ephemeral\"}}]}]}");
+
+    // then
+    assertThat(marked.member()).isEqualTo(unmarked.member());
+  }
+
+  @Test
+  void shouldTakeThreadsOfCodexForAgentsAndItsSessionForTheTask() {
+    // when
+    Asker asker = ask(anybody(), body("hi"), "thread-id", "thread-2", "session-id", "session-1");
+    Asker older = ask(anybody(), body("hi"), "session_id", "session-1");
+
+    // then
+    assertThat(asker.member()).isEqualTo("codex-thread-2");
+    assertThat(asker.task()).isEqualTo("codex-session-1");
+    assertThat(older.task()).isEqualTo("codex-session-1");
+  }
+
+  @Test
+  void shouldKnowOtherHarnesses() {
+    // when / then
+    assertThat(ask(anybody(), body("x"), "x-opencode-session", "s1").task()).isEqualTo("oc-s1");
+    assertThat(ask(anybody(), body("x"), "X-Session-Id", "s1").task()).isEqualTo("s-s1");
+    assertThat(
+            ask(anybody(), "{\"model\":\"m\",\"prompt_cache_key\":\"k1\",\"input\":\"hi\"}").task())
+        .isEqualTo("s-k1");
+    assertThat(ask(anybody(), "{\"model\":\"m\",\"user\":\"u1\",\"input\":\"hi\"}").member())
+        .startsWith("u-u1:");
+    assertThat(ask(anybody(), user("somebody")).member()).startsWith("u-somebody:");
+  }
+
+  @Test
+  void shouldFallBackToTheCallersTokenThenToTheAddressAndLastToTheConnection() {
+    // when
+    Asker byToken = ask(TEAM, body("hi"));
+    Asker byAddress = ask(anybody(), body("hi"));
+    Asker byConnection = ask(anybody(), "{\"model\":\"m\",\"input\":[[1,2]]}");
+
+    // then
+    assertThat(byToken.member()).startsWith("team:caller:");
+    assertThat(byToken.task()).isNull();
+    assertThat(byAddress.member()).startsWith("host-127.0.0.1:").doesNotContain("4711");
+    assertThat(byConnection.member()).isEqualTo("host-127.0.0.1:4711");
+  }
+
+  @Test
+  void shouldTakeWhatACallSaysOfItselfWithinWhatItsCallerMay() {
+    // when
+    Asker asker =
+        ask(
+            TEAM,
+            body("hi"),
+            "x-fairway-agent",
+            "agent-7",
+            "x-fairway-role",
+            "reviewer",
+            "x-fairway-class",
+            "interactive",
+            "x-fairway-task",
+            "T1",
+            "x-fairway-tenant",
+            "somebody-else",
+            "x-fairway-repeat-failures",
+            "2",
+            "x-fairway-cache-ttl",
+            "3600");
+
+    // then
+    assertThat(asker)
+        .isEqualTo(
+            new Asker("team:agent-7", "team:T1", "reviewer", "batch", "payments", 2, 3_600_000L));
+  }
+
+  @Test
+  void shouldNotTakeARoleThatTheCallerMayNotClaim() {
+    // when
+    Asker asker = ask(TEAM, body("hi"), "x-fairway-role", "planner");
+
+    // then
+    assertThat(asker.role()).isEqualTo("worker");
+  }
+
+  @Test
+  void shouldMakeIdsOfAnything() {
+    // given
+    String strange = "\u00e4 b/c\"".repeat(40);
+
+    // when
+    Asker asker =
+        ask(
+            TEAM,
+            body("hi"),
+            "X-Session-Id",
+            strange,
+            "x-fairway-role",
+            "no role",
+            "x-fairway-repeat-failures",
+            "-1");
+
+    // then
+    assertThat(Ids.isId("gateway-with-name:" + asker.member())).isTrue();
+    assertThat(Ids.isId(asker.task())).isTrue();
+    assertThat(asker.role()).isEqualTo("worker");
+    assertThat(asker.repeatFailures()).isZero();
+  }
+
+  private static Caller anybody() {
+    return Caller.ANYBODY;
+  }
+
+  private static Asker ask(Caller caller, String body, String... headers) {
+    HttpFields.Mutable fields = HttpFields.build();
+    for (int i = 0; i < headers.length; i += 2) {
+      fields.add(headers[i], headers[i + 1]);
+    }
+    try {
+      CallBody read = CallBody.parse(body.getBytes(StandardCharsets.UTF_8));
+      return Identification.of(caller, fields, read, read.conversationHash(), "127.0.0.1", 4711);
+    } catch (UnreadableBodyException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static String body(String first) {
+    return "{\"model\":\"m\",\"system\":\"s\",\"messages\":[{\"role\":\"user\",\"content\":\""
+        + first
+        + "\"}]}";
+  }
+
+  private static String user(String userId) {
+    return body("hi")
+        .replaceFirst(
+            "\\{",
+            java.util.regex.Matcher.quoteReplacement(
+                "{\"metadata\":{\"user_id\":\"" + userId + "\"},"));
+  }
+}

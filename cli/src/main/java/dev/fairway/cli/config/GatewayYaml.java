@@ -1,0 +1,215 @@
+package dev.fairway.cli.config;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.fairway.agent.gateway.GatewayConfig;
+import dev.fairway.agent.gateway.GatewayConfig.Bounds;
+import dev.fairway.agent.gateway.GatewayConfig.Caller;
+import dev.fairway.agent.gateway.GatewayConfig.Mode;
+import dev.fairway.agent.gateway.GatewayConfig.Route;
+import dev.fairway.agent.gateway.GatewayConfig.Upstream;
+import dev.fairway.agent.gateway.GatewayConfig.Waits;
+import dev.fairway.agent.gateway.SecretRef;
+import dev.fairway.replay.script.InvalidJsonException;
+import dev.fairway.replay.script.JsonFields;
+import dev.fairway.schemas.Ids;
+import dev.fairway.schemas.Quota;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** The section {@code gateway} of a {@code fairway.yaml}. */
+final class GatewayYaml {
+  private static final String ID = "gateway";
+  private static final String HOST = "127.0.0.1";
+
+  /** Where the providers' own APIs are. */
+  private static final Map<String, String> URLS =
+      Map.of(
+          "anthropic", "https://api.anthropic.com",
+          "openai", "https://api.openai.com",
+          "groq", "https://api.groq.com/openai",
+          "mistral", "https://api.mistral.ai",
+          "openrouter", "https://openrouter.ai/api",
+          "cerebras", "https://api.cerebras.ai");
+
+  private GatewayYaml() {}
+
+  /**
+   * Reads the section.
+   *
+   * @param quotas the file's, whose {@code models} are routes where the section names none
+   * @throws InvalidJsonException with every error of the section
+   */
+  static GatewaySection parse(JsonNode node, List<Quota> quotas) {
+    JsonFields in = JsonFields.root(node);
+    in.throwErrors();
+    String id = in.string("id", ID);
+    if (!Ids.isId(id) || id.indexOf(':') >= 0) {
+      in.error("id", "expected an agent id without a colon, but found " + id);
+    }
+    String host = in.string("host", HOST);
+    Integer port = in.integerOrNull("port");
+    Mode mode = in.enumeration("mode", Mode.class, Mode.ENFORCE);
+    Map<String, Mode> modes = in.enumerations("modes", Mode.class);
+    Map<String, Upstream> upstreams = new HashMap<>();
+    in.objects("upstreams", GatewayYaml::target)
+        .forEach(
+            (name, target) ->
+                put(
+                    upstreams,
+                    name,
+                    checked(
+                        in,
+                        "upstreams." + name,
+                        () -> new Upstream(name, target.url(), target.provider(), target.key()))));
+    List<Route> routes = new ArrayList<>(in.objectList("routes", GatewayYaml::route));
+    if (routes.isEmpty()) {
+      routes.addAll(routesOf(quotas, upstreams));
+    }
+    List<Caller> callers = in.objectList("callers", GatewayYaml::caller);
+    String unknown = in.string("unknown", null);
+    Waits waits = waits(in);
+    Bounds bounds = in.object("bounds", GatewayYaml::bounds);
+    in.end();
+    in.throwErrors();
+    GatewayConfig config =
+        checked(
+            in,
+            "routes",
+            () ->
+                new GatewayConfig(
+                    host,
+                    port == null ? 0 : port,
+                    mode,
+                    modes,
+                    upstreams,
+                    routes,
+                    callers,
+                    unknown,
+                    waits,
+                    bounds == null ? Bounds.DEFAULT : bounds));
+    in.throwErrors();
+    return new GatewaySection(id, config);
+  }
+
+  private record Target(String url, String provider, SecretRef key) {}
+
+  private static Target target(JsonFields in) {
+    String provider = in.requiredString("provider");
+    String url = in.string("url", URLS.get(provider));
+    if (url == null) {
+      in.error("url", "expected the base URL of the provider's API, but found none");
+    }
+    return new Target(url, provider, in.object("key", GatewayYaml::secret));
+  }
+
+  private static SecretRef secret(JsonFields in) {
+    String env = in.string("env", null);
+    String file = in.string("file", null);
+    return checked(in, "env", () -> new SecretRef(env, file == null ? null : Path.of(file)));
+  }
+
+  private static Route route(JsonFields in) {
+    List<String> models = in.strings("models");
+    String quota = in.requiredString("quota");
+    String upstream = in.requiredString("upstream");
+    return checked(in, "models", () -> new Route(models, quota, upstream));
+  }
+
+  /** A quota's own patterns, to the one upstream of its provider. */
+  private static List<Route> routesOf(List<Quota> quotas, Map<String, Upstream> upstreams) {
+    List<Route> routes = new ArrayList<>();
+    for (Quota quota : quotas) {
+      List<Upstream> ofProvider =
+          upstreams.values().stream()
+              .filter(upstream -> upstream.provider().equals(quota.getProvider()))
+              .toList();
+      if (!quota.getModels().isEmpty() && ofProvider.size() == 1) {
+        routes.add(new Route(quota.getModels(), quota.getId(), ofProvider.get(0).name()));
+      }
+    }
+    return routes;
+  }
+
+  private static Caller caller(JsonFields in) {
+    String name = in.requiredString("name");
+    SecretRef token = in.object("token", GatewayYaml::secret);
+    String tenant = in.string("tenant", null);
+    List<String> roles = in.strings("roles");
+    List<String> classes = in.strings("classes");
+    String role = in.string("role", roles.isEmpty() ? "worker" : roles.get(0));
+    String leaseClass = in.string("class", classes.isEmpty() ? "batch" : classes.get(0));
+    boolean operator = in.bool("operator", false);
+    return checked(
+        in,
+        "name",
+        () ->
+            new Caller(
+                name,
+                token,
+                tenant,
+                new HashSet<>(roles),
+                new HashSet<>(classes),
+                role,
+                leaseClass,
+                operator));
+  }
+
+  private static Waits waits(JsonFields in) {
+    Waits standard = Waits.DEFAULT;
+    Duration patience = duration(in, "patience", standard.patience());
+    Duration margin = duration(in, "patience_margin", standard.patienceMargin());
+    Duration hold = duration(in, "hold_max", standard.holdMax());
+    Duration keepAlive = duration(in, "keep_alive", standard.keepAlive());
+    Duration idle = duration(in, "upstream_idle", standard.upstreamIdle());
+    Duration drain = duration(in, "drain", standard.drain());
+    return checked(in, "patience", () -> new Waits(patience, margin, hold, keepAlive, idle, drain));
+  }
+
+  private static Bounds bounds(JsonFields in) {
+    Bounds standard = Bounds.DEFAULT;
+    Integer bodyBytes = in.integerOrNull("body_bytes");
+    Long bodiesBytes = in.longOrNull("bodies_bytes");
+    Integer connections = in.integerOrNull("connections");
+    Integer openCalls = in.integerOrNull("open_calls");
+    Duration clientIdle = duration(in, "client_idle", standard.clientIdle());
+    Integer requeues = in.integerOrNull("requeues");
+    return checked(
+        in,
+        "body_bytes",
+        () ->
+            new Bounds(
+                bodyBytes == null ? standard.bodyBytes() : bodyBytes,
+                bodiesBytes == null ? standard.bodiesBytes() : bodiesBytes,
+                connections == null ? standard.connections() : connections,
+                openCalls == null ? standard.openCalls() : openCalls,
+                clientIdle,
+                requeues == null ? standard.requeues() : requeues));
+  }
+
+  private static Duration duration(JsonFields in, String name, Duration standard) {
+    Long milliseconds = in.durationMs(name);
+    return milliseconds == null ? standard : Duration.ofMillis(milliseconds);
+  }
+
+  private static <T> void put(Map<String, T> map, String name, T value) {
+    if (value != null) {
+      map.put(name, value);
+    }
+  }
+
+  /** What the constructor complains about is an error of the file; then null. */
+  private static <T> T checked(JsonFields in, String name, Supplier<T> constructor) {
+    try {
+      return constructor.get();
+    } catch (IllegalArgumentException e) {
+      in.error(name, e.getMessage());
+      return null;
+    }
+  }
+}

@@ -1,0 +1,122 @@
+package dev.fairway.cli.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.fairway.agent.gateway.GatewayConfig;
+import dev.fairway.agent.gateway.GatewayConfig.Mode;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class GatewayYamlTest {
+  private static final String QUOTAS =
+      """
+      quotas:
+        - id: ant/sonnet
+          provider: anthropic
+          models: ["claude-sonnet-*"]
+          limits: {requests_per_minute: 50}
+      """;
+
+  @Test
+  void shouldReadAWholeSection() {
+    // when
+    GatewaySection section =
+        gateway(
+            """
+            gateway:
+              id: gw
+              host: 127.0.0.1
+              port: 8787
+              mode: OBSERVE
+              modes: {ant/sonnet: ENFORCE}
+              unknown: anthropic
+              patience: 30s
+              patience_margin: 2s
+              hold_max: 5m
+              keep_alive: 15s
+              upstream_idle: 3m
+              drain: 10s
+              bounds: {body_bytes: 1000, bodies_bytes: 100000, connections: 10, open_calls: 20, client_idle: 5s, requeues: 3}
+              upstreams:
+                anthropic: {provider: anthropic, key: {env: ANTHROPIC_API_KEY}}
+                local: {provider: openai, url: "http://127.0.0.1:9/v", key: {file: /run/key}}
+              routes:
+                - {models: ["claude-*"], quota: ant/sonnet, upstream: anthropic}
+              callers:
+                - {name: team, token: {env: TEAM_TOKEN}, tenant: t, roles: [reviewer, worker], classes: [batch], operator: true}
+            """);
+
+    // then
+    GatewayConfig config = section.config();
+    assertThat(section.id()).isEqualTo("gw");
+    assertThat(config.port()).isEqualTo(8787);
+    assertThat(config.mode()).isEqualTo(Mode.OBSERVE);
+    assertThat(config.modes()).isEqualTo(Map.of("ant/sonnet", Mode.ENFORCE));
+    assertThat(config.unknown()).isEqualTo("anthropic");
+    assertThat(config.waits().patience()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(config.waits().drain()).isEqualTo(Duration.ofSeconds(10));
+    assertThat(config.bounds().openCalls()).isEqualTo(20);
+    assertThat(config.upstreams().get("anthropic").url()).isEqualTo("https://api.anthropic.com");
+    assertThat(config.upstreams().get("local").key().file()).isEqualTo(Path.of("/run/key"));
+    assertThat(config.routes()).hasSize(1);
+    assertThat(config.callers().get(0).role()).isEqualTo("reviewer");
+    assertThat(config.callers().get(0).operator()).isTrue();
+  }
+
+  @Test
+  void shouldRouteTheQuotasOwnModelsWhereNoRoutesAreGiven() {
+    // when
+    GatewaySection section =
+        gateway("gateway: {upstreams: {a: {provider: anthropic, key: {env: K}}}}\n");
+
+    // then
+    assertThat(section.id()).isEqualTo("gateway");
+    assertThat(section.config().host()).isEqualTo("127.0.0.1");
+    assertThat(section.config().routes())
+        .containsExactly(new GatewayConfig.Route(List.of("claude-sonnet-*"), "ant/sonnet", "a"));
+    assertThat(section.config().waits()).isEqualTo(GatewayConfig.Waits.DEFAULT);
+    assertThat(section.config().bounds()).isEqualTo(GatewayConfig.Bounds.DEFAULT);
+  }
+
+  @Test
+  void shouldHaveNoGatewayWithoutASection() {
+    assertThat(QuotaYaml.parse(QUOTAS, "f.yaml").gateway()).isNull();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          'gateway: {prot: 1}'                                                            | gateway.prot: unknown field
+          'gateway: {id: "a:b"}'                                                          | gateway.id: expected an agent id without a colon
+          'gateway: {mode: WATCH}'                                                        | gateway.mode: expected one of [ENFORCE, OBSERVE]
+          'gateway: {host: 0.0.0.0}'                                                      | Expected callers with tokens
+          'gateway: {port: 70000}'                                                        | Expected a port
+          'gateway: {patience: soon}'                                                     | gateway.patience: expected a duration
+          'gateway: {patience: 0s}'                                                       | Expected patience above 0
+          'gateway: {upstreams: {a: {provider: mine}}}'                                   | gateway.upstreams.a.url: expected the base URL
+          'gateway: {upstreams: {a: {provider: openai, key: {}}}}'                        | Expected a secret as env: NAME or file: PATH
+          'gateway: {upstreams: {a: {provider: openai, key: abc}}}'                       | gateway.upstreams.a.key: expected an object
+          'gateway: {routes: [{models: ["x"], quota: q, upstream: b}]}'                   | Expected the route of [x] to name one of the upstreams []
+          'gateway: {routes: [{models: [], quota: q, upstream: b}]}'                      | Expected a route with model patterns
+          'gateway: {callers: [{name: "a b", token: {env: X}}]}'                          | name of 1 to 30 characters
+          'gateway: {bounds: {body_bytes: 0}}'                                            | Expected bounds above 0
+          """)
+  void shouldSayWhatIsWrong(String text, String message) {
+    assertThatThrownBy(() -> QuotaYaml.parse(text, "f.yaml"))
+        .isInstanceOf(InvalidConfigException.class)
+        .hasMessageContaining(message)
+        .hasMessageStartingWith("f.yaml:1: ");
+  }
+
+  private static GatewaySection gateway(String section) {
+    return QuotaYaml.parse(QUOTAS + section, "f.yaml").gateway();
+  }
+}

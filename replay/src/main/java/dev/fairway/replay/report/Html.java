@@ -1,0 +1,61 @@
+package dev.fairway.replay.report;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+/** What every page has in common. Pages are well-formed XML as well as HTML. */
+public final class Html {
+  private Html() {}
+
+  /** Text as it stands between tags and in attributes. */
+  public static String escape(String text) {
+    return text.replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace("\"", "&quot;");
+  }
+
+  /** From the doctype to the first heading. */
+  public static String start(String title, String heading, String subtitle) {
+    return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+        + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>"
+        + escape(title)
+        + "</title>\n<style>\n"
+        + css()
+        + "</style>\n</head>\n<body>\n<h1>"
+        + escape(heading)
+        + "</h1>\n<p class=\"muted\">"
+        + escape(subtitle)
+        + "</p>\n";
+  }
+
+  /** The rest. */
+  public static String end() {
+    return "</body>\n</html>\n";
+  }
+
+  /** What the colours of {@link TurnPicture} mean. */
+  public static String legend() {
+    StringBuilder html = new StringBuilder("<ul class=\"legend\">");
+    entry(html, "call", "model call");
+    entry(html, "tools", "tools run");
+    entry(html, "wait", "waits: in backoff, or for its lease");
+    entry(html, "re_plan", "re-plan: reads everything again");
+    entry(html, "refused", "429");
+    return html.append("</ul>\n").toString();
+  }
+
+  private static void entry(StringBuilder html, String css, String text) {
+    html.append("<li><i class=\"").append(css).append("\"></i>").append(text).append("</li>");
+  }
+
+  static String css() {
+    try (InputStream in = Html.class.getResourceAsStream("report.css")) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException("The style sheet of reports could not be read", e);
+    }
+  }
+}

@@ -1,0 +1,293 @@
+package dev.fairway.replay.report;
+
+import dev.fairway.replay.simulate.Metric;
+import dev.fairway.replay.simulate.Policy;
+import dev.fairway.replay.simulate.Spread;
+import dev.fairway.replay.simulate.Study;
+import dev.fairway.replay.simulate.StudyResult;
+import dev.fairway.replay.world.World;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * A study as a page: the table over all seeds, and pictures of its first seed, for which up to
+ * {@value #PICTURED_MAX} policies run once more and are watched.
+ */
+public final class SimulateReport {
+  /** Policies that get pictures; a page with more can't be read. */
+  static final int PICTURED_MAX = 4;
+
+  /** What rows of agents show: long enough for a few turns, short enough to see each. */
+  private static final double CLOSE_MS = 420_000;
+
+  private final StudyResult study;
+  private final Map<String, RunWatch> runs = new LinkedHashMap<>();
+  private final double inputPerMinute;
+  private final Window whole;
+  private final Window close;
+
+  private SimulateReport(Study runner, StudyResult study) {
+    this.study = study;
+    long seed = study.seeds().get(0);
+    for (Policy policy : pictured(study.policies())) {
+      RunWatch watch = new RunWatch();
+      runner.run(seed, policy, watch);
+      runs.put(policy.wireName(), watch);
+    }
+    this.inputPerMinute = World.limits(seed, study.options()).inputTokens();
+    this.whole = new Window(0, study.options().durationMs());
+    this.close = closeUp();
+  }
+
+  /**
+   * Runs what is to be pictured. Takes as long as a run of each of those policies.
+   *
+   * @param runner the study
+   * @param study what it found
+   */
+  public static SimulateReport of(Study runner, StudyResult study) {
+    return new SimulateReport(runner, study);
+  }
+
+  /** One policy that leaves agents alone, to see the storm, and the most telling of the others. */
+  static List<Policy> pictured(List<Policy> asked) {
+    List<Policy> wanted = new ArrayList<>();
+    asked.stream()
+        .filter(Policy::isBackoffAlone)
+        .min((a, b) -> Boolean.compare(b == Policy.FULL_JITTER_30, a == Policy.FULL_JITTER_30))
+        .ifPresent(wanted::add);
+    for (Policy policy :
+        List.of(
+            Policy.SEED,
+            Policy.FAIRWAY,
+            Policy.CLAIRVOYANT,
+            Policy.FIFO_BUCKET,
+            Policy.SHARED_RPM)) {
+      if (asked.contains(policy) && wanted.size() < PICTURED_MAX) {
+        wanted.add(policy);
+      }
+    }
+    return wanted;
+  }
+
+  /** Around the worst minute of the run with the most 429s. */
+  private Window closeUp() {
+    RunWatch worst =
+        runs.values().stream()
+            .max((a, b) -> Long.compare(a.refusals(), b.refusals()))
+            .orElseThrow();
+    Bins minutes = Bins.ofRefusals(worst.agents(), whole, 60_000);
+    double middle = (minutes.peakAt() + 0.5) * 60_000;
+    double from = Math.max(0, Math.min(middle - CLOSE_MS / 2, whole.toMs() - CLOSE_MS));
+    return new Window(from, Math.min(whole.toMs(), from + CLOSE_MS));
+  }
+
+  RunWatch run(String policy) {
+    return runs.get(policy);
+  }
+
+  /** The page, self-contained. */
+  public String html() {
+    StringBuilder html = new StringBuilder(1 << 20);
+    html.append(
+        Html.start(
+            "Fairway: a simulated fleet",
+            "One fleet, one limit, " + study.policies().size() + " policies",
+            subtitle()));
+    table(html);
+    html.append("<h2>Do the waves line up with the work?</h2>\n");
+    waves(html);
+    html.append("<h2>Waits for a call, by role</h2>\n")
+        .append(
+            "<p class=\"muted\">Median, and 95th percentile behind it, of the time from the wish")
+        .append(" to the call that went through; seed ")
+        .append(study.seeds().get(0))
+        .append(".</p>\n")
+        .append(WaitPicture.drawing(runs).inPage("Waits by role"));
+    html.append("<h2>The whole run</h2>\n")
+        .append("<p class=\"muted\">Input charged each minute, the fleet's and, on top and grey,")
+        .append(" everybody else's, against the limit; and 429s.</p>\n");
+    runs.forEach(
+        (name, run) ->
+            html.append("<h3>")
+                .append(Html.escape(name))
+                .append("</h3>\n")
+                .append(
+                    LimitPicture.drawing(run, whole, inputPerMinute, minutePeak())
+                        .inPage(name + ": limit used and 429s")));
+    html.append("<h2>Turns and 429s</h2>\n<p class=\"muted\">")
+        .append(closeUpWords())
+        .append("</p>\n")
+        .append(Html.legend());
+    runs.forEach(
+        (name, run) ->
+            html.append("<h3>")
+                .append(Html.escape(name))
+                .append("</h3>\n")
+                .append(
+                    TurnPicture.draw(
+                        name + ": 429s and turns", run.agents(), close, mostRefused())));
+    parameters(html);
+    return html.append(Html.end()).toString();
+  }
+
+  /** The same pictures as one PNG, light. */
+  public byte[] png() {
+    List<Raster.Panel> panels = new ArrayList<>();
+    panels.add(new Raster.Panel(subtitle(), new Svg(0)));
+    panels.add(
+        new Raster.Panel("Waits by role: median / 95th percentile", WaitPicture.drawing(runs)));
+    runs.forEach(
+        (name, run) ->
+            panels.add(
+                new Raster.Panel(
+                    name + ": limit used and 429s, whole run",
+                    LimitPicture.drawing(run, whole, inputPerMinute, minutePeak()))));
+    runs.forEach(
+        (name, run) ->
+            panels.add(
+                new Raster.Panel(
+                    name + ": 429s and turns",
+                    TurnPicture.drawing(run.agents(), close, mostRefused()))));
+    return Raster.png(panels);
+  }
+
+  private String subtitle() {
+    return String.format(
+        Locale.ROOT,
+        "%d agents, %.1f h, demand %.2f of the limit, seeds %s",
+        study.options().fleet().agents(),
+        study.options().durationMs() / 3_600_000.0,
+        study.options().provider().rho(),
+        study.seeds().toString().replaceAll("[\\[\\]]", ""));
+  }
+
+  private String closeUpWords() {
+    return String.format(
+        Locale.ROOT,
+        "Minutes %.1f to %.1f, around the worst minute of the run with the most 429s.",
+        close.fromMs() / 60_000,
+        close.toMs() / 60_000);
+  }
+
+  private void table(StringBuilder html) {
+    html.append("<div class=\"scroll\"><table>\n<thead><tr><th></th>");
+    for (Policy policy : study.policies()) {
+      html.append("<th>").append(policy.wireName()).append("</th>");
+    }
+    html.append("</tr></thead>\n<tbody>\n");
+    for (Metric metric : Metric.values()) {
+      html.append("<tr><td>").append(metric.wireName().replace('_', ' ')).append("</td>");
+      for (Policy policy : study.policies()) {
+        html.append("<td>").append(cell(study.spread(policy, metric))).append("</td>");
+      }
+      html.append("</tr>\n");
+    }
+    html.append(
+            "</tbody>\n</table></div>\n<p class=\"muted\">Mean over the seeds, and its standard")
+        .append(" deviation where there are several.</p>\n");
+    for (StudyResult.Beaten beaten : study.beaten()) {
+      html.append("<p class=\"muted\">")
+          .append(
+              String.format(
+                  Locale.ROOT,
+                  "Seed %d: %s beats the clairvoyant in %s, by a factor of %.4f.",
+                  beaten.seed(),
+                  beaten.policy().wireName(),
+                  beaten.metric().wireName().replace('_', ' '),
+                  beaten.factor()))
+          .append("</p>\n");
+    }
+  }
+
+  private String cell(Spread spread) {
+    if (Double.isNaN(spread.mean())) {
+      return "-";
+    }
+    String mean = number(spread.mean());
+    return study.seeds().size() == 1
+        ? mean
+        : mean + " <span class=\"muted\">&#177; " + number(spread.sd()) + "</span>";
+  }
+
+  private static String number(double value) {
+    double size = Math.abs(value);
+    String pattern = size >= 1000 ? "%,.0f" : size >= 10 ? "%.1f" : "%.3f";
+    return String.format(Locale.ROOT, pattern, value);
+  }
+
+  /** Variance over mean of 429s per interval, and how far they come when turns want their calls. */
+  private void waves(StringBuilder html) {
+    html.append(
+            "<p class=\"muted\">Variance over mean of 429s per interval: 1 where they come one by")
+        .append(
+            " one, far more where they come in waves. Beside it the same of the turns' wishes, and")
+        .append(" how 429s go with them (correlation in 10 s).</p>\n")
+        .append(
+            "<div class=\"scroll\"><table>\n<thead><tr><th></th><th>429s</th><th>in 100 ms</th>")
+        .append("<th>in 1 s</th><th>in 10 s</th><th>wishes, in 10 s</th><th>correlation</th>")
+        .append("</tr></thead>\n<tbody>\n");
+    runs.forEach(
+        (name, run) -> {
+          List<AgentLine> agents = run.agents();
+          Bins tens = Bins.ofRefusals(agents, whole, 10_000);
+          Bins wishes = Bins.of(run.wantedMs(), whole, 10_000);
+          html.append("<tr><td>").append(Html.escape(name)).append("</td><td>");
+          html.append(String.format(Locale.ROOT, "%,d", run.refusals()));
+          for (double value :
+              new double[] {
+                Bins.ofRefusals(agents, whole, 100).dispersion(),
+                Bins.ofRefusals(agents, whole, 1000).dispersion(),
+                tens.dispersion(),
+                wishes.dispersion(),
+                tens.correlation(wishes)
+              }) {
+            html.append("</td><td>").append(Double.isNaN(value) ? "-" : number(value));
+          }
+          html.append("</td></tr>\n");
+        });
+    html.append("</tbody>\n</table></div>\n");
+  }
+
+  private void parameters(StringBuilder html) {
+    html.append("<h2>The world</h2>\n<dl>\n");
+    study
+        .options()
+        .parameters()
+        .forEach(
+            (name, value) ->
+                html.append("<dt>")
+                    .append(Html.escape(name))
+                    .append("</dt><dd>")
+                    .append(Html.escape(String.valueOf(value)))
+                    .append("</dd>\n"));
+    html.append("</dl>\n");
+    runs.forEach(
+        (name, run) -> {
+          if (run.refusalsLeftOut() > 0) {
+            html.append("<p class=\"muted\">")
+                .append(name)
+                .append(": ")
+                .append(run.refusalsLeftOut())
+                .append(" 429s are in no picture.</p>\n");
+          }
+        });
+  }
+
+  private List<AgentLine> mostRefused() {
+    return runs.values().stream()
+        .max((a, b) -> Long.compare(a.refusals(), b.refusals()))
+        .orElseThrow()
+        .agents();
+  }
+
+  private int minutePeak() {
+    return runs.values().stream()
+        .mapToInt(run -> Bins.ofRefusals(run.agents(), whole, 60_000).peak())
+        .max()
+        .orElse(0);
+  }
+}

@@ -1,0 +1,166 @@
+package dev.fairway.replay.invariants;
+
+import dev.fairway.admission.engine.Command;
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.BucketsResynced;
+import dev.fairway.admission.engine.Event.LeaseGranted;
+import dev.fairway.admission.engine.Event.LeaseRenewed;
+import dev.fairway.admission.engine.Event.LeaseSettled;
+import dev.fairway.admission.engine.Event.MarginCut;
+import dev.fairway.admission.engine.Event.QuotaDefined;
+import dev.fairway.admission.engine.Event.SafetyFactorChanged;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.Signal;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Row;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What must hold of margins and headers, in every run. Nothing here calls the engine. */
+final class MarginInvariants {
+  private static final long FRESH_MS = 60_000;
+  private static final long GUARD_MS = 120;
+  private static final int RAISE_MILLI = 250;
+  private static final int MAX_Z_MILLI = 4_000;
+
+  private MarginInvariants() {}
+
+  /** A level that no header confirmed for a minute is not followed any more. */
+  static List<String> losingHeadersFallsBack(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    for (Step step : steps) {
+      for (Row.BucketRow b : buckets(step, null)) {
+        boolean fresh = b.answeredAtMs() != null && step.atMs() - b.answeredAtMs() < FRESH_MS;
+        if (b.mode() == MarginModeName.ADAPTIVE && !fresh) {
+          wrong.add(b + " is followed at " + step.atMs());
+        }
+      }
+    }
+    return wrong;
+  }
+
+  /** A header of a call that was sent clearly before that of the last one applied does nothing. */
+  static List<String> staleHeadersDoNothing(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    Map<String, Long> newest = new HashMap<>();
+    for (Step step : steps) {
+      for (Event event : step.handled().events()) {
+        if (event instanceof Event.QuotaRemoved e) {
+          newest.remove(e.quotaId());
+        } else if (event instanceof BucketsResynced e) {
+          Long before = newest.get(e.quotaId());
+          if (before != null && e.sentAtMs() < before - GUARD_MS) {
+            wrong.add(e + " after one sent at " + before);
+          }
+          newest.merge(e.quotaId(), e.sentAtMs(), Math::max);
+        }
+      }
+    }
+    return wrong;
+  }
+
+  /** What the provider's number holds already, a settlement does not move again. */
+  static List<String> whatIsAbsorbedMovesNothing(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    Map<String, Long> sentAtMs = new HashMap<>();
+    Map<String, Long> grantedAtMs = new HashMap<>();
+    Map<String, Long> absorbedBeforeMs = new HashMap<>();
+    for (Step step : steps) {
+      for (Event event : step.handled().events()) {
+        if (event instanceof QuotaDefined e) {
+          for (Dimension d : Dimension.values()) {
+            if (!e.definition().limits().has(d)) {
+              absorbedBeforeMs.remove(e.quotaId() + d);
+            }
+          }
+        } else if (event instanceof Event.QuotaRemoved e) {
+          absorbedBeforeMs.keySet().removeIf(name -> name.startsWith(e.quotaId()));
+        } else if (event instanceof BucketsResynced e) {
+          for (Event.Resync r : e.dimensions()) {
+            absorbedBeforeMs.merge(e.quotaId() + r.dimension(), e.sentAtMs(), Math::max);
+          }
+        } else if (event instanceof LeaseGranted e) {
+          grantedAtMs.put(e.leaseId(), e.grantedAtMs());
+          sentAtMs.remove(e.leaseId());
+        } else if (event instanceof LeaseRenewed e && e.sendDelayMs() != null) {
+          sentAtMs.put(e.leaseId(), grantedAtMs.get(e.leaseId()) + e.sendDelayMs());
+        } else if (event instanceof LeaseSettled e) {
+          for (Dimension d : Dimension.values()) {
+            Long sent = sentAtMs.get(e.leaseId());
+            Long before = absorbedBeforeMs.get(e.quotaId() + d);
+            boolean absorbed = sent != null && before != null && sent <= before;
+            if (absorbed && d != Dimension.OUTPUT_TOKENS && e.adjusted().get(d) != 0) {
+              wrong.add(e + " moves what was sent at " + sent + ", before " + before);
+            }
+          }
+        }
+      }
+    }
+    return wrong;
+  }
+
+  /** An episode of 429s raises the safety factor of who follows the provider's level, once. */
+  static List<String> episodesRaiseTheSafetyFactor(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    Map<String, Long> grantedAtMs = new HashMap<>();
+    Map<String, Long> lastCutAtMs = new HashMap<>();
+    Step previous = null;
+    for (Step step : steps) {
+      for (Event event : step.handled().events()) {
+        if (event instanceof LeaseGranted e) {
+          grantedAtMs.put(e.leaseId(), e.grantedAtMs());
+        } else if (event instanceof LeaseSettled e
+            && isEpisode(step, e, grantedAtMs, lastCutAtMs)) {
+          boolean follows =
+              buckets(previous, e.quotaId()).stream()
+                  .anyMatch(b -> b.mode() == MarginModeName.ADAPTIVE);
+          boolean raised =
+              step.handled().events().stream()
+                  .anyMatch(
+                      x ->
+                          x instanceof SafetyFactorChanged s
+                              && s.toMilli() == Math.min(MAX_Z_MILLI, s.fromMilli() + RAISE_MILLI));
+          if (follows != raised) {
+            wrong.add(e + ": raised " + raised + ", follows the level " + follows);
+          }
+        }
+      }
+      for (Event event : step.handled().events()) {
+        if (event instanceof MarginCut e) {
+          lastCutAtMs.put(e.quotaId(), step.atMs());
+        } else if (event instanceof SafetyFactorChanged e && e.toMilli() >= e.fromMilli()) {
+          lastCutAtMs.put(e.quotaId(), step.atMs());
+        } else if (event instanceof Event.QuotaRemoved e) {
+          // What comes under this id later may be a new quota, or the old one.
+          lastCutAtMs.put(e.quotaId(), Long.MAX_VALUE);
+        }
+      }
+      previous = step;
+    }
+    return wrong;
+  }
+
+  private static boolean isEpisode(
+      Step step, LeaseSettled e, Map<String, Long> grantedAtMs, Map<String, Long> lastCutAtMs) {
+    Long last = lastCutAtMs.get(e.quotaId());
+    Signal signal =
+        step.command() instanceof Command.SettleLease c ? c.settlement().signal() : null;
+    return e.outcome() == Outcome.RATE_LIMITED
+        && signal != null
+        && signal.kind() == Signal.Kind.RATE_LIMITED
+        && (last == null || grantedAtMs.get(e.leaseId()) > last);
+  }
+
+  private static List<Row.BucketRow> buckets(Step step, String quotaId) {
+    List<Row.BucketRow> buckets = new ArrayList<>();
+    for (Row row : step.rows()) {
+      if (row instanceof Row.BalanceRow r && (quotaId == null || r.quotaId().equals(quotaId))) {
+        buckets.addAll(r.buckets());
+      }
+    }
+    return buckets;
+  }
+}
