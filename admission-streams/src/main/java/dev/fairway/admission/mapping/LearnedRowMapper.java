@@ -6,8 +6,8 @@ import dev.fairway.admission.engine.learn.RoleStats;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.schemas.AgentRow;
 import dev.fairway.schemas.AlertRow;
-import dev.fairway.schemas.LearnedRow;
 import dev.fairway.schemas.OutputsRow;
+import dev.fairway.schemas.RoleRow;
 import java.util.List;
 
 /** Rows of what is learned of a quota's calls, and of its alerts, both ways. Thread-safe. */
@@ -15,7 +15,7 @@ final class LearnedRowMapper {
   private LearnedRowMapper() {}
 
   static Row toEngine(Object row) {
-    if (row instanceof LearnedRow r) {
+    if (row instanceof RoleRow r) {
       RoleStats stats =
           new RoleStats(
               r.getCalls(),
@@ -23,11 +23,13 @@ final class LearnedRowMapper {
               r.getBias(),
               r.getBiasCalls(),
               r.getMeanInput(),
+              r.getTasks(),
+              r.getCallsPerTask(),
               r.getEtas(),
               r.getEtaFactor(),
               new ErrorTrend(r.getMeanError(), r.getErrorAboveSinceMs()),
               r.getTouchedAtMs());
-      return new Row.LearnedRow(
+      return new Row.RoleRow(
           r.getQuota(), r.getRole(), stats, r.getOutputs(), List.copyOf(r.getRecentOutputs()));
     }
     if (row instanceof OutputsRow r) {
@@ -49,9 +51,9 @@ final class LearnedRowMapper {
   }
 
   static Object toAvro(Row row) {
-    if (row instanceof Row.LearnedRow r) {
+    if (row instanceof Row.RoleRow r) {
       RoleStats s = r.stats();
-      return new LearnedRow(
+      return new RoleRow(
           r.quotaId(),
           r.role(),
           s.calls(),
@@ -59,6 +61,8 @@ final class LearnedRowMapper {
           s.bias(),
           s.biasCalls(),
           s.meanInput(),
+          s.tasks(),
+          s.callsPerTask(),
           s.etas(),
           s.etaFactor(),
           s.estimates().meanError(),

@@ -51,7 +51,7 @@ public final class RowCodec {
     KIND_CODES.put(Row.Kind.RESERVE, (byte) 10);
     KIND_CODES.put(Row.Kind.RETRIES, (byte) 11);
     KIND_CODES.put(Row.Kind.OUTPUTS, (byte) 20);
-    KIND_CODES.put(Row.Kind.LEARNED, (byte) 21);
+    KIND_CODES.put(Row.Kind.ROLE, (byte) 21);
     KIND_CODES.put(Row.Kind.AGENT, (byte) 22);
     KIND_CODES.put(Row.Kind.ALERT, (byte) 23);
     KIND_CODES.put(Row.Kind.BREAKER, (byte) 9);

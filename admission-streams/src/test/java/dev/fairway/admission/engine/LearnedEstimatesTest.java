@@ -170,13 +170,13 @@ class LearnedEstimatesTest {
     for (int i = 0; i < 230; i++) {
       call(context, "agent-" + i, "role-" + i, 1_000L, 1_000, 7);
     }
-    long roles = rows(context, Row.Kind.LEARNED);
+    long roles = rows(context, Row.Kind.ROLE);
     context.sleep(25L * 3_600_000);
     context.ask(request("last", "a", "worker", 1L, 1L));
 
     // then: 200 roles and all of them together
     assertThat(roles).isEqualTo(201);
-    assertThat(rows(context, Row.Kind.LEARNED)).isZero();
+    assertThat(rows(context, Row.Kind.ROLE)).isZero();
     assertThat(rows(context, Row.Kind.OUTPUTS)).isZero();
     assertThat(rows(context, Row.Kind.AGENT)).isZero();
   }

@@ -200,7 +200,7 @@ public final class RandomValues {
                     quotaId(), id(), number(), number(), number(), list(this::bucket)),
             () -> new Row.ReserveRow(quotaId(), id(), number(), list(this::bucket)),
             () -> new Row.RetriesRow(id(), list(this::number)),
-            () -> new Row.LearnedRow(quotaId(), id(), stats(), number(), list(this::number)),
+            () -> new Row.RoleRow(quotaId(), id(), stats(), number(), list(this::number)),
             () -> new Row.OutputsRow(quotaId(), id(), random.nextInt(), list(this::number)),
             () -> new Row.AgentRow(quotaId(), id(), trend(), number()),
             () -> new Row.AlertRow(quotaId(), oneOf(AlertKind.values()), text(), number()),
@@ -428,6 +428,8 @@ public final class RandomValues {
     return new RoleStats(
         number(),
         random.nextDouble(),
+        random.nextDouble(),
+        number(),
         random.nextDouble(),
         number(),
         random.nextDouble(),

@@ -249,7 +249,7 @@ enum Mutant {
       steps -> Tamper.each(steps, Event.SafetyFactorChanged.class, e -> null)),
   CHANGES_ITS_MODE_SILENTLY(
       Invariants::conserved, steps -> Tamper.each(steps, Event.MarginModeChanged.class, e -> null)),
-  DOES_NOT_WRITE_WHAT_IT_LEARNS(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.LEARNED)),
+  DOES_NOT_WRITE_WHAT_IT_LEARNS(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.ROLE)),
   DOES_NOT_WRITE_AN_AGENT(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.AGENT)),
   DOES_NOT_WRITE_A_WAITER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.WAITER)),
   DOES_NOT_WRITE_A_LEASE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.LEASE)),

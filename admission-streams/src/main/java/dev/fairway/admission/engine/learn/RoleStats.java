@@ -9,6 +9,8 @@ package dev.fairway.admission.engine.learn;
  * @param bias mean of actual / estimated input; 1 until it is learned
  * @param biasCalls calls that the bias is learned from
  * @param meanInput mean input tokens of a call
+ * @param tasks tasks that ended
+ * @param callsPerTask mean calls of a task
  * @param etas waits whose ETA is known
  * @param etaFactor waits exceed this multiple of their ETA one time in ten
  * @param estimates how far the agents' estimates lie off
@@ -20,6 +22,8 @@ public record RoleStats(
     double bias,
     long biasCalls,
     double meanInput,
+    long tasks,
+    double callsPerTask,
     long etas,
     double etaFactor,
     ErrorTrend estimates,
@@ -45,7 +49,7 @@ public record RoleStats(
 
   /** Nothing learned. */
   public static RoleStats fresh(long atMs) {
-    return new RoleStats(0, START_SIGMA * START_SIGMA, 1, 0, 0, 0, 1, ErrorTrend.NONE, atMs);
+    return new RoleStats(0, START_SIGMA * START_SIGMA, 1, 0, 0, 0, 0, 0, 1, ErrorTrend.NONE, atMs);
   }
 
   /** With one more settled call. */
@@ -69,7 +73,35 @@ public record RoleStats(
       mean += Math.max(share, 1.0 / nextCalls) * (sample.input() - mean);
     }
     return new RoleStats(
-        nextCalls, squared, nextBias, nextBiasCalls, mean, etas, etaFactor, trend, atMs);
+        nextCalls,
+        squared,
+        nextBias,
+        nextBiasCalls,
+        mean,
+        tasks,
+        callsPerTask,
+        etas,
+        etaFactor,
+        trend,
+        atMs);
+  }
+
+  /** With one more task that ended after so many calls. */
+  public RoleStats withTask(int callsOfTask, long atMs) {
+    double mean =
+        callsPerTask + Math.max(ROLE_SHARE, 1.0 / (tasks + 1)) * (callsOfTask - callsPerTask);
+    return new RoleStats(
+        calls,
+        squaredError,
+        bias,
+        biasCalls,
+        meanInput,
+        tasks + 1,
+        mean,
+        etas,
+        etaFactor,
+        estimates,
+        atMs);
   }
 
   /** With one more wait that was told an ETA; both in milliseconds, the ETA positive. */
@@ -82,6 +114,8 @@ public record RoleStats(
         bias,
         biasCalls,
         meanInput,
+        tasks,
+        callsPerTask,
         etas + 1,
         Math.max(1, Math.min(factor, MAX_ETA_FACTOR)),
         estimates,
@@ -96,6 +130,8 @@ public record RoleStats(
         bias,
         biasCalls,
         meanInput,
+        tasks,
+        callsPerTask,
         etas,
         etaFactor,
         ErrorTrend.NONE,

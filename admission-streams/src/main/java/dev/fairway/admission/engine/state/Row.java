@@ -40,7 +40,7 @@ public sealed interface Row {
     LEASE,
     WAITER,
     OUTPUTS,
-    LEARNED,
+    ROLE,
     AGENT,
     ALERT,
     BREAKER,
@@ -245,12 +245,12 @@ public sealed interface Row {
    * @param outputs outputs seen so far
    * @param recentOutputs those since the last full chunk, oldest first
    */
-  record LearnedRow(
+  record RoleRow(
       String quotaId, String role, RoleStats stats, long outputs, List<Long> recentOutputs)
       implements Row {
     @Override
     public RowId id() {
-      return new RowId(Kind.LEARNED, quotaId, role);
+      return new RowId(Kind.ROLE, quotaId, role);
     }
   }
 

@@ -17,12 +17,12 @@ import dev.fairway.admission.engine.state.Row.BucketRow;
 import dev.fairway.admission.engine.state.Row.DefinitionRow;
 import dev.fairway.admission.engine.state.Row.FlowRow;
 import dev.fairway.admission.engine.state.Row.KeyRow;
-import dev.fairway.admission.engine.state.Row.LearnedRow;
 import dev.fairway.admission.engine.state.Row.LeaseRow;
 import dev.fairway.admission.engine.state.Row.OutputsRow;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
 import dev.fairway.admission.engine.state.Row.ReserveRow;
 import dev.fairway.admission.engine.state.Row.RetriesRow;
+import dev.fairway.admission.engine.state.Row.RoleRow;
 import dev.fairway.admission.engine.state.Row.RowId;
 import dev.fairway.admission.engine.state.Row.ShareRow;
 import dev.fairway.admission.engine.state.Row.TaskRow;
@@ -142,7 +142,7 @@ public final class RowLoader {
       tenant.flows.set(r.agentId(), r.finishTag(), Long.MIN_VALUE);
     } else if (row instanceof OutputsRow r) {
       quotaOf(state, row).statistics.load(r);
-    } else if (row instanceof LearnedRow r) {
+    } else if (row instanceof RoleRow r) {
       quotaOf(state, row).statistics.load(r);
     } else if (row instanceof AgentRow r) {
       quotaOf(state, row).statistics.load(r);

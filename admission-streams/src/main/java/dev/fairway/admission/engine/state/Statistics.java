@@ -4,8 +4,8 @@ import dev.fairway.admission.engine.learn.CallSample;
 import dev.fairway.admission.engine.learn.ErrorTrend;
 import dev.fairway.admission.engine.learn.RoleStats;
 import dev.fairway.admission.engine.state.Row.AgentRow;
-import dev.fairway.admission.engine.state.Row.LearnedRow;
 import dev.fairway.admission.engine.state.Row.OutputsRow;
+import dev.fairway.admission.engine.state.Row.RoleRow;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -83,6 +83,12 @@ public final class Statistics {
   /** Mean input of a call of the quota; 0 while it is unknown. */
   public double meanInput() {
     return pool().meanInput();
+  }
+
+  /** Mean calls of a task of that role, or null while it is unknown. */
+  public Double callsPerTask(String role) {
+    RoleStats own = roles.get(role);
+    return own == null || own.tasks() == 0 ? null : (Double) own.callsPerTask();
   }
 
   /** Output that three of four calls of that role do not exceed, or null while it is unknown. */
@@ -208,6 +214,14 @@ public final class Statistics {
     put(key, quotaId, role, next);
   }
 
+  void learnTask(KeyState key, String quotaId, String role, int calls) {
+    if (hasRoom(role)) {
+      RoleStats old = roles.get(role);
+      RoleStats known = old == null ? RoleStats.fresh(key.nowMs) : old;
+      put(key, quotaId, role, known.withTask(calls, key.nowMs));
+    }
+  }
+
   void learnWait(KeyState key, String quotaId, String role, long etaMs, long waitedMs) {
     if (hasRoom(role)) {
       RoleStats old = roles.get(role);
@@ -238,7 +252,7 @@ public final class Statistics {
   }
 
   private void delete(KeyState key, String quotaId, String role) {
-    key.changes.delete(learnedRow(quotaId, role).id());
+    key.changes.delete(roleRow(quotaId, role).id());
     OutputRing ring = outputs.get(role);
     for (int chunk = 0; ring != null && chunk < OutputRing.SIZE / OutputRing.CHUNK; chunk++) {
       if (ring.hasChunk(chunk)) {
@@ -261,7 +275,7 @@ public final class Statistics {
 
   private void put(KeyState key, String quotaId, String role, RoleStats stats) {
     index(role, stats);
-    key.changes.put(learnedRow(quotaId, role));
+    key.changes.put(roleRow(quotaId, role));
   }
 
   // ---- rows
@@ -293,7 +307,7 @@ public final class Statistics {
   }
 
   /** After its outputs. */
-  void load(LearnedRow row) {
+  void load(RoleRow row) {
     index(row.role(), row.stats());
     if (row.outputs() > 0) {
       outputs
@@ -315,7 +329,7 @@ public final class Statistics {
   List<Row> rows(String quotaId) {
     List<Row> rows = new ArrayList<>();
     for (String role : roles.keySet()) {
-      rows.add(learnedRow(quotaId, role));
+      rows.add(roleRow(quotaId, role));
     }
     outputs.forEach(
         (role, ring) -> {
@@ -329,9 +343,9 @@ public final class Statistics {
     return rows;
   }
 
-  private LearnedRow learnedRow(String quotaId, String role) {
+  private RoleRow roleRow(String quotaId, String role) {
     OutputRing ring = outputs.get(role);
-    return new LearnedRow(
+    return new RoleRow(
         quotaId,
         role,
         roles.get(role),
