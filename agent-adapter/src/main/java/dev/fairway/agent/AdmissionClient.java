@@ -178,13 +178,16 @@ public final class AdmissionClient implements AutoCloseable {
   }
 
   /**
-   * What this agent may use of a quota alone if the coordinator falls silent, as the last decision
+   * What an agent may use of a quota alone if the coordinator falls silent, as the last decision
    * told it; the shares of all agents add up to what stays safe of the limit. Empty before the
    * first decision about the quota, and ten minutes after the last one. Never blocks.
+   *
+   * @param member whom the client speaks for, as in {@link LeaseCall#member()}, or null
+   * @throws IllegalArgumentException if an id is out of its grammar
    */
-  public Optional<SafeCapacity> safeCapacity(String quota) {
+  public Optional<SafeCapacity> safeCapacity(String member, String quota) {
     Checks.quotaId(quota);
-    return calls.safeCapacity(quota);
+    return calls.safeCapacity(config.agentId(member), quota);
   }
 
   /** A request id that nobody uses again. */

@@ -55,8 +55,8 @@ final class CallBook implements ReplyReader.Handler {
     return pending.size();
   }
 
-  synchronized Optional<SafeCapacity> safeCapacity(String quota) {
-    return safeCapacities.of(quota, context.timers().nowMs());
+  synchronized Optional<SafeCapacity> safeCapacity(String agentId, String quota) {
+    return safeCapacities.of(agentId, quota, context.timers().nowMs());
   }
 
   /** Sends a request for a call. */

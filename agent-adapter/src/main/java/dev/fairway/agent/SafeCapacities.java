@@ -7,10 +7,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** The newest share that each quota's decisions told. Guarded by the {@link CallBook}. */
+/**
+ * The newest share of each agent and quota, as decisions told it. Guarded by the {@link CallBook}.
+ */
 final class SafeCapacities {
-  /** Quotas remembered; beyond it the one first heard of is forgotten. */
-  static final int QUOTAS_MAX = 1_000;
+  /** Shares remembered; beyond it the one first heard of is forgotten. */
+  static final int SHARES_MAX = 10_000;
+
+  private record Holder(String agentId, String quota) {}
 
   private record Told(int epoch, long sequence, Amounts perMinute, long untilMs) {
     boolean isOlderThan(Decision decision) {
@@ -19,12 +23,13 @@ final class SafeCapacities {
     }
   }
 
-  private final Map<String, Told> byQuota = new BoundedMap<>(QUOTAS_MAX);
+  private final Map<Holder, Told> shares = new BoundedMap<>(SHARES_MAX);
 
   /** Notes what a decision tells, unless a newer one was read before. */
   void note(Decision decision, CoordinatorClock clock, long receivedAtMs) {
     dev.fairway.schemas.SafeCapacity told = decision.getSafeCapacity();
-    Told known = byQuota.get(decision.getQuota());
+    Holder holder = new Holder(decision.getAgentId(), decision.getQuota());
+    Told known = shares.get(holder);
     if (told == null || (known != null && !known.isOlderThan(decision))) {
       return;
     }
@@ -32,14 +37,14 @@ final class SafeCapacities {
     long untilMs =
         clock.localExpiryMs(
             decision.getDecidedAtMs() + validForMs, validForMs, Long.MIN_VALUE / 2, receivedAtMs);
-    byQuota.put(
-        decision.getQuota(),
+    shares.put(
+        holder,
         new Told(decision.getEpoch(), decision.getSequence(), told.getPerMinute(), untilMs));
   }
 
-  /** The share of a quota, or empty if none was told or its time is over. */
-  Optional<SafeCapacity> of(String quota, long nowMs) {
-    Told told = byQuota.get(quota);
+  /** An agent's share of a quota, or empty if none was told or its time is over. */
+  Optional<SafeCapacity> of(String agentId, String quota, long nowMs) {
+    Told told = shares.get(new Holder(agentId, quota));
     if (told == null || told.untilMs() <= nowMs) {
       return Optional.empty();
     }

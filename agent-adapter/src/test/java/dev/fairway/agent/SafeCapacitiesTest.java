@@ -21,12 +21,14 @@ class SafeCapacitiesTest {
     note(decision(7, 1_000, 600_000), 50_000);
 
     // then
-    SafeCapacity told = capacities.of(ClientFixture.QUOTA, 60_000).orElseThrow();
+    SafeCapacity told =
+        capacities.of(ClientFixture.AGENT, ClientFixture.QUOTA, 60_000).orElseThrow();
     assertThat(told.inputTokensPerMinute()).hasValue(1_000);
     assertThat(told.tokensPerMinute()).isEmpty();
     assertThat(told.remaining()).isEqualTo(Duration.ofMillis(590_000));
-    assertThat(capacities.of(ClientFixture.QUOTA, 650_000)).isEmpty();
-    assertThat(capacities.of("k/other", 60_000)).isEmpty();
+    assertThat(capacities.of(ClientFixture.AGENT, ClientFixture.QUOTA, 650_000)).isEmpty();
+    assertThat(capacities.of(ClientFixture.AGENT, "k/other", 60_000)).isEmpty();
+    assertThat(capacities.of("another", ClientFixture.QUOTA, 60_000)).isEmpty();
   }
 
   @Test
@@ -36,7 +38,11 @@ class SafeCapacitiesTest {
     note(decision(8, 1_000, 600_000), 50_001);
 
     // then
-    assertThat(capacities.of(ClientFixture.QUOTA, 50_002).orElseThrow().inputTokensPerMinute())
+    assertThat(
+            capacities
+                .of(ClientFixture.AGENT, ClientFixture.QUOTA, 50_002)
+                .orElseThrow()
+                .inputTokensPerMinute())
         .hasValue(500);
   }
 
@@ -50,7 +56,10 @@ class SafeCapacitiesTest {
     note(late, 290_000);
 
     // then
-    assertThat(capacities.of(ClientFixture.QUOTA, 290_000).map(SafeCapacity::remaining))
+    assertThat(
+            capacities
+                .of(ClientFixture.AGENT, ClientFixture.QUOTA, 290_000)
+                .map(SafeCapacity::remaining))
         .isEqualTo(Optional.of(Duration.ofMillis(360_000)));
   }
 
@@ -69,7 +78,12 @@ class SafeCapacitiesTest {
     client.deliver(queued);
 
     // then
-    assertThat(client.calls.safeCapacity(ClientFixture.QUOTA).orElseThrow().inputTokensPerMinute())
+    assertThat(
+            client
+                .calls
+                .safeCapacity(ClientFixture.AGENT, ClientFixture.QUOTA)
+                .orElseThrow()
+                .inputTokensPerMinute())
         .hasValue(300);
   }
 

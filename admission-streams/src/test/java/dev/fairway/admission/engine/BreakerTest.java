@@ -387,6 +387,63 @@ class BreakerTest {
         .noneMatch(RampStarted.class::isInstance);
   }
 
+  @Test
+  void shouldLetALeaseOfAnotherQuotaProbeAQuotaThatItTakesFromToo() {
+    // given: the breaker of the quota that k/team takes from is open, and so is nobody else's
+    context.submit(
+        new Command.DefineQuota(
+            named(EngineContext.quota(tokens(60_000), null), "k/team", List.of("k/q")),
+            EngineContext.SALT));
+    open();
+
+    // when
+    List<Event> early = context.submit(team("t1"));
+    LeaseGranted probe = only(context.sleep(1_000), LeaseGranted.class);
+    List<Event> others = context.submit(team("t2"));
+    List<Event> answered =
+        context.submit(
+            new Command.SettleLease(
+                new Settlement(
+                    probe.leaseId(),
+                    null,
+                    probe.agentId(),
+                    "k/team",
+                    Outcome.SUCCEEDED,
+                    null,
+                    false,
+                    null),
+                context.nowMs));
+
+    // then
+    assertThat(grants(early)).isEmpty();
+    assertThat(probe.requestId()).isEqualTo("t1");
+    assertThat(grants(others)).isEmpty();
+    assertThat(only(answered, BreakerClosed.class))
+        .isEqualTo(new BreakerClosed("k/q", probe.leaseId()));
+    assertThat(grants(answered)).hasSize(1);
+  }
+
+  private Command team(String id) {
+    LeaseRequest r = EngineContext.request(id, "a-" + id, 100, 0);
+    LeaseRequest request =
+        new LeaseRequest(
+            id,
+            r.agentId(),
+            "k/team",
+            null,
+            r.role(),
+            r.leaseClass(),
+            null,
+            0,
+            null,
+            r.estimate(),
+            null,
+            null,
+            null,
+            null);
+    return new Command.RequestLease(request, context.nowMs);
+  }
+
   private void open() {
     open(context);
   }
@@ -450,13 +507,22 @@ class BreakerTest {
   }
 
   private static QuotaDefinition cleared(QuotaDefinition d, Preset preset) {
+    return changed(d, d.id(), d.also(), preset, d.clearCount() + 1);
+  }
+
+  private static QuotaDefinition named(QuotaDefinition d, String id, List<String> also) {
+    return changed(d, id, also, d.preset(), d.clearCount());
+  }
+
+  private static QuotaDefinition changed(
+      QuotaDefinition d, String id, List<String> also, Preset preset, int clearCount) {
     Amounts limits = d.limits();
     return new QuotaDefinition(
-        d.id(),
+        id,
         d.provider(),
         preset,
         d.models(),
-        d.also(),
+        also,
         d.window(),
         limits,
         d.depth(),
@@ -474,6 +540,6 @@ class BreakerTest {
         d.tenants(),
         d.roles(),
         d.state(),
-        d.clearCount() + 1);
+        clearCount);
   }
 }

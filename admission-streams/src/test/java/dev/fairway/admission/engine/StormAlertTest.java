@@ -119,12 +119,15 @@ class StormAlertTest {
       well.addAll(context.sleep(7_500));
     }
 
-    // when: every third call repeats one that failed
+    // when: every third call fails and is made again
     List<Event> events = new ArrayList<>();
     for (int i = 0; i < 45; i++) {
-      String retryOf = i % 3 == 0 ? "failed-" + i : null;
-      LeaseGranted lease = only(context.ask(retry("call-" + i, retryOf)), LeaseGranted.class);
-      events.addAll(settle(lease, Outcome.SUCCEEDED));
+      LeaseGranted lease = granted("call-" + i, null);
+      events.addAll(settle(lease, i % 3 == 0 ? Outcome.FAILED_AFTER_SEND : Outcome.SUCCEEDED));
+      if (i % 3 == 0) {
+        LeaseRequest again = request("again-" + i, lease.agentId(), null, "call-" + i);
+        events.addAll(settle(only(context.ask(again), LeaseGranted.class), Outcome.SUCCEEDED));
+      }
       events.addAll(context.sleep(7_500));
     }
 
@@ -133,25 +136,28 @@ class StormAlertTest {
     assertThat(raised(events)).contains(AlertKind.RETRY_SPEND);
   }
 
+  /** Each call by an agent of its own: one agent's calls after a failure count as its retries. */
   private LeaseGranted granted(String id, String task) {
-    LeaseRequest r = EngineContext.request(id, "a1", 1_000, 0);
-    LeaseRequest request =
-        new LeaseRequest(
-            id,
-            "a1",
-            r.quotaId(),
-            task,
-            r.role(),
-            r.leaseClass(),
-            null,
-            0,
-            null,
-            r.estimate(),
-            null,
-            null,
-            null,
-            null);
-    return first(context.ask(request));
+    return only(context.ask(request(id, "agent-" + id, task, null)), LeaseGranted.class);
+  }
+
+  private static LeaseRequest request(String id, String agent, String task, String retryOf) {
+    LeaseRequest r = EngineContext.request(id, agent, 1_000, 0);
+    return new LeaseRequest(
+        id,
+        agent,
+        r.quotaId(),
+        task,
+        r.role(),
+        r.leaseClass(),
+        retryOf,
+        0,
+        null,
+        r.estimate(),
+        null,
+        null,
+        null,
+        null);
   }
 
   private static QuotaDefinition seed(QuotaDefinition d) {
@@ -181,36 +187,10 @@ class StormAlertTest {
         d.clearCount());
   }
 
-  private static LeaseRequest retry(String id, String retryOf) {
-    LeaseRequest r = EngineContext.request(id, "a1", 1_000, 0);
-    return new LeaseRequest(
-        id,
-        "a1",
-        r.quotaId(),
-        null,
-        r.role(),
-        r.leaseClass(),
-        retryOf,
-        0,
-        null,
-        r.estimate(),
-        null,
-        null,
-        null,
-        null);
-  }
-
-  private static LeaseGranted first(List<Event> events) {
-    return events.stream()
-        .filter(LeaseGranted.class::isInstance)
-        .map(LeaseGranted.class::cast)
-        .findFirst()
-        .orElse(null);
-  }
-
   private List<Event> settle(LeaseGranted lease, Outcome outcome) {
     Long input = outcome == Outcome.SUCCEEDED ? (Long) 1_000L : null;
-    return context.settle(lease.leaseId(), "a1", outcome, input, input == null ? null : 0L);
+    return context.settle(
+        lease.leaseId(), lease.agentId(), outcome, input, input == null ? null : 0L);
   }
 
   private static List<AlertKind> raised(List<Event> events) {

@@ -370,7 +370,8 @@ class ScriptRunnerTest {
     // given
     Script zeroLimit =
         new Script().line("{'at_ms':0,'quota':{'id':'q','limits':{'requests_per_minute':0}}}");
-    Script badId = new Script().line(SMALL).line("{'at_ms':0,'request':{'id':'r','quota':'q','agent':'a/b'}}");
+    Script badId =
+        new Script().line(SMALL).line("{'at_ms':0,'request':{'id':'r','quota':'q','agent':'a/b'}}");
 
     // then
     assertThatThrownBy(zeroLimit::run)

@@ -38,8 +38,8 @@ public final class Breaker {
   }
 
   /**
-   * When the breaker lets somebody be granted if nothing else happens; {@link Long#MAX_VALUE} if time
-   * alone does not help.
+   * When the breaker lets somebody be granted if nothing else happens; {@link Long#MAX_VALUE} if
+   * time alone does not help.
    */
   public static long grantDueMs(QuotaState quota, long atMs) {
     BreakerState breaker = quota.breaker();

@@ -46,7 +46,9 @@ public final class Departures {
     }
   }
 
-  /** Of a quota and those that it takes from too, the one that is exhausted the longest, or null. */
+  /**
+   * Of a quota and those that it takes from too, the one that is exhausted the longest, or null.
+   */
   static QuotaState exhausted(QuotaState quota, long atMs) {
     QuotaState longest = quota.isExhausted(atMs) ? quota : null;
     for (QuotaState other : quota.also() == null ? List.<QuotaState>of() : quota.also()) {

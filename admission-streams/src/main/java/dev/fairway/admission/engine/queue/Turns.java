@@ -175,8 +175,7 @@ final class Turns {
         may = false;
         until = each.holdUntilMs() == null ? Long.MAX_VALUE : Math.max(until, each.holdUntilMs());
       }
-      long paced =
-          Math.max(Breaker.grantDueMs(each, atMs), Ramps.grantDueMs(each, atMs));
+      long paced = Math.max(Breaker.grantDueMs(each, atMs), Ramps.grantDueMs(each, atMs));
       may &= paced <= atMs;
       until = Math.max(until, paced);
     }

@@ -26,8 +26,7 @@ final class TrafficApplier {
     if (e.outcome() == Outcome.RATE_LIMITED) {
       traffic = traffic.refused(key.nowMs);
     }
-    boolean retry = before.attempt() > 1 || before.request().retryOf() != null;
-    if (retry && e.outcome() == Outcome.SUCCEEDED) {
+    if (before.attempt() > 1 && e.outcome() == Outcome.SUCCEEDED) {
       Dimension input =
           e.actual().has(Dimension.INPUT_TOKENS) ? Dimension.INPUT_TOKENS : Dimension.TOKENS;
       traffic = traffic.retried(e.actual().get(input));
