@@ -112,6 +112,8 @@ final class AdmissionMetrics implements AdmissionObserver {
       counter("fairway.settlements.ignored", "quota", quota, null, null).increment();
     } else if (event instanceof Event.LeaseExpired) {
       counter("fairway.leases.expired", "quota", quota, null, null).increment();
+    } else if (event instanceof Event.BreakerOpened e) {
+      counter("fairway.breaker.opened", "quota", quota, "cause", e.cause().name()).increment();
     } else if (event instanceof Event.MarginCut) {
       counter("fairway.margin.cuts", "quota", quota, null, null).increment();
     }

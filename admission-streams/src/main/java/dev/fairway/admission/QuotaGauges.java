@@ -1,6 +1,7 @@
 package dev.fairway.admission;
 
 import dev.fairway.admission.engine.QuotaSnapshot;
+import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -23,6 +24,8 @@ final class QuotaGauges {
   private final MultiGauge held;
   private final MultiGauge outside;
   private final MultiGauge alerts;
+  private final MultiGauge breaker;
+  private final MultiGauge pace;
 
   QuotaGauges(MeterRegistry registry, QuotaLabels labels) {
     this.labels = labels;
@@ -36,6 +39,12 @@ final class QuotaGauges {
     held = gauge(registry, "fairway.held", "1 while the quota grants nothing because of a hold");
     outside = gauge(registry, "fairway.outside.rate", "What others take of a limit, per minute");
     alerts = gauge(registry, "fairway.alerts", "Alerts that are raised");
+    breaker =
+        gauge(
+            registry,
+            "fairway.breaker.state",
+            "0 closed, 1 open with a probe in flight, 2 open and waiting");
+    pace = gauge(registry, "fairway.pace", "Pace of grants after a pause, as a share of the rate");
   }
 
   private static MultiGauge gauge(MeterRegistry registry, String name, String description) {
@@ -68,6 +77,19 @@ final class QuotaGauges {
     numbers(held, own, quota -> quota.holdReason() == null ? 0 : 1, null);
     amounts(outside, own, QuotaSnapshot::outsideRate);
     numbers(alerts, own, quota -> quota.alerts().size(), null);
+    numbers(breaker, own, quota -> breakerState(quota.breaker().phase()), null);
+    numbers(pace, own, quota -> quota.paceBp() / 10_000.0, null);
+  }
+
+  private static int breakerState(BreakerState.Phase phase) {
+    switch (phase) {
+      case OPEN:
+        return 2;
+      case HALF_OPEN:
+        return 1;
+      default:
+        return 0;
+    }
   }
 
   private static double oldestWaitSeconds(QuotaSnapshot quota) {

@@ -96,6 +96,9 @@ final class StatusJson {
     quota.set("outside_rate", amounts(from.outsideRate()));
     quota.put("hold_until_ms", from.holdUntilMs());
     quota.put("hold_reason", from.holdReason() == null ? null : from.holdReason().name());
+    quota.put("breaker", from.breaker().phase().name());
+    quota.put("breaker_until_ms", from.breaker().isOpen() ? (Long) from.breaker().untilMs() : null);
+    quota.put("pace", from.paceBp() / 10_000.0);
     quota.put("virtual_time", from.virtualTime());
     ArrayNode alerts = quota.putArray("alerts");
     from.alerts()

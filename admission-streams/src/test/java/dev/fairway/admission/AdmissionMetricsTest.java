@@ -11,6 +11,7 @@ import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.alert.AlertKind;
+import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Claims;
@@ -147,7 +148,8 @@ class AdmissionMetricsTest {
                 + "\"levels\":{\"requests\":-2},\"caps\":{},\"margin\":0.85,\"margin_mode\":\"RATE\","
                 + "\"state\":\"ACTIVE\",\"open_leases\":1,\"waiting\":2,\"reserved\":{},"
                 + "\"outside_rate\":{\"requests\":3},"
-                + "\"hold_until_ms\":null,\"hold_reason\":null,\"virtual_time\":9,"
+                + "\"hold_until_ms\":null,\"hold_reason\":null,\"breaker\":\"CLOSED\","
+                + "\"breaker_until_ms\":null,\"pace\":1.0,\"virtual_time\":9,"
                 + "\"alerts\":[{\"kind\":\"OUTSIDE_USE\",\"subject\":\"requests\",\"raised_at_ms\":7}],"
                 + "\"oldest_wait_ms\":500}]}");
   }
@@ -260,6 +262,7 @@ class AdmissionMetricsTest {
         null,
         null,
         500L,
-        List.of(new Row.AlertRow(id, AlertKind.OUTSIDE_USE, "requests", 7)));
+        List.of(new Row.AlertRow(id, AlertKind.OUTSIDE_USE, "requests", 7)),
+        BreakerState.NONE);
   }
 }

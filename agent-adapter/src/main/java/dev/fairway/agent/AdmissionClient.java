@@ -5,6 +5,7 @@ import dev.fairway.schemas.TaskState;
 import dev.fairway.schemas.TaskUpdate;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.avro.specific.SpecificRecord;
@@ -174,6 +175,19 @@ public final class AdmissionClient implements AutoCloseable {
         reported,
         "Expected the brokers to take the update of task " + taskId + ", but they did not.");
     return reported;
+  }
+
+  /**
+   * What an agent may use of a quota alone if the coordinator falls silent, as the last decision
+   * told it; the shares of all agents add up to what stays safe of the limit. Empty before the
+   * first decision about the quota, and ten minutes after the last one. Never blocks.
+   *
+   * @param member whom the client speaks for, as in {@link LeaseCall#member()}, or null
+   * @throws IllegalArgumentException if an id is out of its grammar
+   */
+  public Optional<SafeCapacity> safeCapacity(String member, String quota) {
+    Checks.quotaId(quota);
+    return calls.safeCapacity(config.agentId(member), quota);
   }
 
   /** A request id that nobody uses again. */

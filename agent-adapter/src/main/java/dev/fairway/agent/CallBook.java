@@ -37,6 +37,7 @@ final class CallBook implements ReplyReader.Handler {
   private final SilentSettlements silent;
   private final Map<String, PendingCall> pending = new HashMap<>();
   private final DecisionMemory memory = new DecisionMemory();
+  private final SafeCapacities safeCapacities = new SafeCapacities();
 
   /** What is to be told once the monitor is free; empty whenever it is. */
   private List<Runnable> notices = new ArrayList<>();
@@ -52,6 +53,10 @@ final class CallBook implements ReplyReader.Handler {
 
   synchronized int pendingCalls() {
     return pending.size();
+  }
+
+  synchronized Optional<SafeCapacity> safeCapacity(String agentId, String quota) {
+    return safeCapacities.of(agentId, quota, context.timers().nowMs());
   }
 
   /** Sends a request for a call. */
@@ -264,6 +269,7 @@ final class CallBook implements ReplyReader.Handler {
       return;
     }
     CoordinatorClock clock = memory.observe(decision, receivedAtMs);
+    safeCapacities.note(decision, clock, receivedAtMs);
     if (memory.isSeen(decision)) {
       context.counters().duplicateReplies.increment();
       return;

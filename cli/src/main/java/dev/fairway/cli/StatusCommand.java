@@ -65,7 +65,7 @@ final class StatusCommand extends BaseCommand {
           amounts(quota.path("reserved")),
           quota.path("waiting").asText(),
           length(quota.path("oldest_wait_ms")),
-          hold(quota));
+          pause(quota));
     }
     if (quotas.isEmpty()) {
       say("no quotas; define one with 'fairway quota apply FILE'");
@@ -113,6 +113,22 @@ final class StatusCommand extends BaseCommand {
 
   private static String length(JsonNode ms) {
     return ms.isNumber() ? HumanTime.length(ms.asLong()) : null;
+  }
+
+  /** What keeps grants back: a hold, an open breaker, a ramp; null if nothing does. */
+  private static String pause(JsonNode quota) {
+    List<String> parts = new ArrayList<>();
+    String hold = hold(quota);
+    if (hold != null) {
+      parts.add(hold);
+    }
+    String breaker = quota.path("breaker").asText("CLOSED");
+    if (!breaker.equals("CLOSED")) {
+      parts.add("breaker " + breaker);
+    } else if (quota.path("pace").asDouble(1) < 1) {
+      parts.add(Math.round(100 * quota.path("pace").asDouble()) + " % pace");
+    }
+    return parts.isEmpty() ? null : String.join(", ", parts);
   }
 
   private static String hold(JsonNode quota) {

@@ -12,9 +12,13 @@ import dev.fairway.schemas.LeaseRejected;
 import dev.fairway.schemas.Queued;
 import dev.fairway.schemas.Rejected;
 import dev.fairway.schemas.RequestLease;
+import dev.fairway.schemas.SafeCapacity;
+import dev.fairway.schemas.SafeCapacityTold;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Turns a journal record into the decisions that agents are told. Pure. */
 final class DecisionMapper {
@@ -30,13 +34,29 @@ final class DecisionMapper {
   static List<Decision> decisionsOf(AdmissionEvent record) {
     List<Decision> decisions = new ArrayList<>();
     List<?> events = record.getEvents();
+    Map<Addressee, SafeCapacity> safe = safeCapacities(record);
     for (int index = 0; index < events.size(); index++) {
-      Decision decision = decisionOf(record, index, events.get(index));
+      Decision decision = decisionOf(record, index, events.get(index), safe);
       if (decision != null) {
         decisions.add(decision);
       }
     }
     return decisions;
+  }
+
+  private record Addressee(String quota, String agentId) {}
+
+  /** What each agent that is told a decision may use alone, as the same record says. */
+  private static Map<Addressee, SafeCapacity> safeCapacities(AdmissionEvent record) {
+    Map<Addressee, SafeCapacity> safe = new HashMap<>();
+    for (Object event : record.getEvents()) {
+      if (event instanceof SafeCapacityTold e) {
+        safe.put(
+            new Addressee(e.getQuota(), e.getAgentId()),
+            new SafeCapacity(e.getPerMinute(), millisFrom(record.getAtMs(), e.getValidUntilMs())));
+      }
+    }
+    return safe;
   }
 
   /** Whether the record handles a request of this agent: whoever asks is there to be answered. */
@@ -45,32 +65,33 @@ final class DecisionMapper {
         && request.getRequest().getAgentId().equals(agentId);
   }
 
-  private static Decision decisionOf(AdmissionEvent record, int index, Object event) {
+  private static Decision decisionOf(
+      AdmissionEvent record, int index, Object event, Map<Addressee, SafeCapacity> safe) {
     boolean repeated = event instanceof DecisionRepeated;
     Object decided = event instanceof DecisionRepeated again ? again.getDecision() : event;
     if (decided instanceof LeaseGranted e) {
-      return start(record, index, repeated, e.getRequestId(), e.getAgentId(), e.getQuota())
+      return start(record, index, repeated, e.getRequestId(), e.getAgentId(), e.getQuota(), safe)
           .setStatus(DecisionStatus.GRANTED)
           .setGranted(grant(record, e))
           .setCorrelation(copy(e.getCorrelation()))
           .build();
     }
     if (decided instanceof LeaseQueued e) {
-      return start(record, index, repeated, e.getRequestId(), e.getAgentId(), e.getQuota())
+      return start(record, index, repeated, e.getRequestId(), e.getAgentId(), e.getQuota(), safe)
           .setStatus(DecisionStatus.QUEUED)
           .setQueued(new Queued(e.getPosition(), e.getEtaMs(), e.getEtaP90Ms()))
           .setCorrelation(copy(e.getCorrelation()))
           .build();
     }
     if (decided instanceof EtaRevised e) {
-      return start(record, index, repeated, e.getRequestId(), e.getAgentId(), e.getQuota())
+      return start(record, index, repeated, e.getRequestId(), e.getAgentId(), e.getQuota(), safe)
           .setStatus(DecisionStatus.QUEUED)
           .setQueued(new Queued(e.getPosition(), e.getEtaMs(), e.getEtaP90Ms()))
           .setCorrelation(copy(e.getCorrelation()))
           .build();
     }
     if (decided instanceof LeaseRejected e) {
-      return start(record, index, repeated, e.getRequestId(), e.getAgentId(), e.getQuota())
+      return start(record, index, repeated, e.getRequestId(), e.getAgentId(), e.getQuota(), safe)
           .setStatus(DecisionStatus.REJECTED)
           .setRejected(rejected(record, e))
           .setCorrelation(copy(e.getCorrelation()))
@@ -85,7 +106,8 @@ final class DecisionMapper {
       boolean repeated,
       String requestId,
       String agentId,
-      String quota) {
+      String quota,
+      Map<Addressee, SafeCapacity> safe) {
     return Decision.newBuilder()
         .setDecisionId(
             record.getKey() + ':' + record.getEpoch() + ':' + record.getSequence() + ':' + index)
@@ -95,7 +117,8 @@ final class DecisionMapper {
         .setDecidedAtMs(record.getAtMs())
         .setEpoch(record.getEpoch())
         .setSequence(record.getSequence())
-        .setRepeated(repeated);
+        .setRepeated(repeated)
+        .setSafeCapacity(safe.get(new Addressee(quota, agentId)));
   }
 
   private static Grant grant(AdmissionEvent record, LeaseGranted e) {

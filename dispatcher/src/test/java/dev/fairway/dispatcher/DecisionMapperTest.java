@@ -3,12 +3,15 @@ package dev.fairway.dispatcher;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.Amounts;
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.DecisionRepeated;
 import dev.fairway.schemas.DecisionStatus;
 import dev.fairway.schemas.EtaRevised;
 import dev.fairway.schemas.QuotaReleased;
 import dev.fairway.schemas.RejectReason;
+import dev.fairway.schemas.SafeCapacity;
+import dev.fairway.schemas.SafeCapacityTold;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -54,6 +57,25 @@ class DecisionMapperTest {
     assertThat(decision.getRepeated()).isFalse();
     assertThat(decision.getSafeCapacity()).isNull();
     assertThat(decision.getCorrelation()).isNull();
+  }
+
+  @Test
+  void shouldTellEachAgentWhatItMayUseAlone() {
+    // given
+    Amounts share = new Amounts(3L, 900L, null, null, null);
+    AdmissionEvent record =
+        Events.ticked(
+            Events.queued("a1", "r1"),
+            Events.queued("a2", "r2"),
+            Events.granted("a1", "r3", 121_000),
+            new SafeCapacityTold("k/q", "a1", 5L, share, Events.AT_MS + 600_000, 0L));
+
+    // when
+    List<Decision> decisions = DecisionMapper.decisionsOf(record);
+
+    // then
+    SafeCapacity told = new SafeCapacity(share, 600_000L);
+    assertThat(decisions).extracting(Decision::getSafeCapacity).containsExactly(told, null, told);
   }
 
   @Test

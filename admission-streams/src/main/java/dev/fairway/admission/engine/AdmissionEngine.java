@@ -9,6 +9,8 @@ import dev.fairway.admission.engine.Command.UpdateTask;
 import dev.fairway.admission.engine.Event.QuotaDefined;
 import dev.fairway.admission.engine.Event.QuotaReleased;
 import dev.fairway.admission.engine.Event.QuotaRemoved;
+import dev.fairway.admission.engine.breaker.Ramps;
+import dev.fairway.admission.engine.capacity.SafeShares;
 import dev.fairway.admission.engine.lease.RequestHandler;
 import dev.fairway.admission.engine.lease.SettlementHandler;
 import dev.fairway.admission.engine.queue.Drain;
@@ -71,6 +73,7 @@ public final class AdmissionEngine {
     try {
       Transaction tx = new Transaction(state, nowMs);
       dispatch(tx, command);
+      SafeShares.tell(tx);
       Map<Row.RowId, Row> rows = tx.end();
       schedule(state);
       return new Handled(key, state.sequence(), state.epoch(), state.nowMs(), tx.events(), rows);
@@ -199,10 +202,21 @@ public final class AdmissionEngine {
       String salt = tx.state().salt() == null ? command.salt() : null;
       tx.emit(new QuotaDefined(definition, salt, QuotaPolicy.notEnforced(definition)));
       QuotaState defined = tx.state().quota(definition.id());
-      if (cleared && defined.holdReason(tx.nowMs()) != null) {
-        tx.emit(new QuotaReleased(definition.id()));
+      if (cleared) {
+        clear(tx, defined);
       }
       Drain.run(tx, defined);
+    }
+  }
+
+  private static void clear(Transaction tx, QuotaState quota) {
+    boolean held = quota.holdReason(tx.nowMs()) != null;
+    boolean open = quota.breaker().isOpen();
+    if (held) {
+      tx.emit(new QuotaReleased(quota.id()));
+    }
+    if (held || open) {
+      Ramps.cleared(tx, quota);
     }
   }
 

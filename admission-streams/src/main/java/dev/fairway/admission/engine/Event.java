@@ -346,4 +346,57 @@ public sealed interface Event {
 
   /** The provider named a lower limit than the operator. */
   record LimitLearned(String quotaId, Dimension dimension, long limitPerMinute) implements Event {}
+
+  /** A 429 that counts: another one soon opens the breaker. */
+  record RefusalCounted(String quotaId, String leaseId) implements Event {}
+
+  /** Why a breaker waits for its next probe. */
+  enum BreakerCause {
+    /** Two 429s in a row opened it. */
+    REFUSALS,
+    /** The probe was answered 429, too. */
+    PROBE_REFUSED,
+    /** The probe was not sent, or says nothing. */
+    PROBE_NOT_SENT,
+    /** The probe was not answered in time. */
+    PROBE_SILENT
+  }
+
+  /**
+   * The breaker is open: nothing is granted, and one probe at that time.
+   *
+   * @param failures waits of this episode that ended in another 429
+   */
+  record BreakerOpened(String quotaId, BreakerCause cause, int failures, long probeAtMs)
+      implements Event {}
+
+  /** A lease was granted as the breaker's probe; it hands its place on at that time. */
+  record BreakerHalfOpen(String quotaId, String leaseId, long probeUntilMs) implements Event {}
+
+  /** The probe was accepted, or an operator cleared the quota (no lease): grants go out again. */
+  record BreakerClosed(String quotaId, String leaseId) implements Event {}
+
+  /** Grants are paced from then on, at half the rate at first. */
+  record RampStarted(String quotaId, long fromMs) implements Event {}
+
+  /** The pace of grants is the rate again. */
+  record RampEnded(String quotaId) implements Event {}
+
+  /**
+   * What an agent that was told a decision may use alone if the coordinator falls silent.
+   *
+   * @param part share of {@code floor x limit}, in parts of {@link
+   *     dev.fairway.admission.engine.capacity.Share#WHOLE}
+   * @param perMinute that share per dimension that refills
+   * @param validUntilMs until when the agent may use it
+   * @param countedUntilMs until when it counts as given away
+   */
+  record SafeCapacityTold(
+      String quotaId,
+      String agentId,
+      long part,
+      Amounts perMinute,
+      long validUntilMs,
+      long countedUntilMs)
+      implements Event {}
 }

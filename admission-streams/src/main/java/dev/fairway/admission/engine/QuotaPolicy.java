@@ -30,6 +30,8 @@ import java.util.Map;
  * @param learnedOutput a grant reserves what outputs of its role are; else max_tokens
  * @param learns whether estimates are learned from settled calls, and corrected by it
  * @param dominantCost cost is that of the dominant dimension; else (SEED) the estimated tokens
+ * @param breaker whether 429s in a row open a breaker and a pause is followed by a ramp; else
+ *     (SEED) a quota is held, and no more
  * @param callsPerTask most calls of one task, or null
  * @param accounting what of a usage counts
  * @param order in which order requests are served
@@ -48,6 +50,7 @@ public record QuotaPolicy(
     boolean learnedOutput,
     boolean learns,
     boolean dominantCost,
+    boolean breaker,
     long leaseTtlMs,
     long maxQueueWaitMs,
     long defaultEstimate,
@@ -101,6 +104,7 @@ public record QuotaPolicy(
         orElse(m.cleanIntervalMs(), DEFAULT_CLEAN_INTERVAL_MS),
         seed,
         learnedOutput,
+        !seed,
         !seed,
         !seed,
         orElse(d.leaseTtlMs(), DEFAULT_LEASE_TTL_MS),

@@ -2,6 +2,8 @@ package dev.fairway.admission.engine;
 
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.breaker.BreakerState;
+import dev.fairway.admission.engine.breaker.Ramp;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
@@ -29,6 +31,7 @@ import java.util.List;
  * @param holdReason why, or null if there is no hold; without a time it waits for an operator
  * @param oldestEnqueuedAtMs when the request that waits longest was enqueued, or null
  * @param alerts alerts that are raised, by kind and subject
+ * @param breaker breaker and ramp
  */
 public record QuotaSnapshot(
     QuotaDefinition definition,
@@ -45,7 +48,8 @@ public record QuotaSnapshot(
     Long holdUntilMs,
     HoldReason holdReason,
     Long oldestEnqueuedAtMs,
-    List<AlertRow> alerts) {
+    List<AlertRow> alerts,
+    BreakerState breaker) {
 
   static QuotaSnapshot of(QuotaState quota, long nowMs) {
     Amounts levels = Amounts.NONE;
@@ -79,11 +83,18 @@ public record QuotaSnapshot(
         hold == null ? null : quota.holdUntilMs(),
         hold,
         quota.oldestEnqueuedAtMs(),
-        List.copyOf(quota.alerts().raised()));
+        List.copyOf(quota.alerts().raised()),
+        quota.breaker());
   }
 
   private static int adaptiveBp(QuotaState quota, Dimension d) {
     long used = Math.max(0, quota.depth(d) - quota.keptFree(d));
     return (int) FixedPoint.mulDiv(used, FixedPoint.ONE_BP, quota.depth(d));
+  }
+
+  /** Pace of grants at that time, basis points of the rate; 10 000 where there is no ramp. */
+  public int paceBp() {
+    Ramp ramp = breaker.ramp();
+    return ramp == null || ramp.endMs() <= atMs ? FixedPoint.ONE_BP : ramp.speedBp(atMs);
   }
 }

@@ -4,6 +4,8 @@ import dev.fairway.admission.engine.Event.EtaRevised;
 import dev.fairway.admission.engine.Event.LeaseExpired;
 import dev.fairway.admission.engine.Event.WaiterReweighted;
 import dev.fairway.admission.engine.alert.Alerts;
+import dev.fairway.admission.engine.breaker.Breaker;
+import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.margin.Aimd;
 import dev.fairway.admission.engine.margin.ModeChange;
@@ -39,6 +41,8 @@ final class TickHandler {
       expireLeases(tx, quota);
       ModeChange.due(tx, quota);
       Aimd.restoreDue(tx, quota);
+      Breaker.timeOut(tx, quota);
+      Ramps.end(tx, quota);
       Drain.run(tx, quota);
       departures(tx, quota);
       Alerts.review(tx, quota);
@@ -52,7 +56,8 @@ final class TickHandler {
   static long dueMs(KeyState key, QuotaState quota, long nowMs) {
     long due = Math.min(quota.nextExpiryMs(), quota.restoreDueMs());
     due = Math.min(due, Math.min(quota.zFallDueMs(), ModeChange.dueMs(quota)));
-    due = Math.min(due, Alerts.dueMs(quota));
+    due = Math.min(due, Alerts.dueMs(quota, nowMs));
+    due = Math.min(due, Math.min(Breaker.timeOutDueMs(quota), Ramps.endDueMs(quota)));
     if (quota.order().size() > 0) {
       due = Math.min(due, quota.removed() ? nowMs : quota.nextWaiterDeadlineMs());
       due = Math.min(due, Drain.dueMs(key, quota, nowMs));

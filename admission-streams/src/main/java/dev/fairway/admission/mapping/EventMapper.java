@@ -33,6 +33,7 @@ import dev.fairway.schemas.QuotaRemoved;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RequestIgnored;
 import dev.fairway.schemas.ResetLearned;
+import dev.fairway.schemas.SafeCapacityTold;
 import dev.fairway.schemas.SafetyFactorChanged;
 import dev.fairway.schemas.SettlementIgnored;
 import dev.fairway.schemas.TaskUpdated;
@@ -208,6 +209,35 @@ public final class EventMapper {
         e -> new AlertCleared(e.quotaId(), e.kind().name(), e.subject()),
         AlertCleared.class,
         a -> new Event.AlertCleared(a.getQuota(), AlertKind.valueOf(a.getKind()), a.getSubject()));
+    BreakerMapper.pairs(EventMapper::pair);
+    pair(
+        Event.SafeCapacityTold.class,
+        e ->
+            new SafeCapacityTold(
+                e.quotaId(),
+                e.agentId(),
+                e.part(),
+                Values.amounts(e.perMinute()),
+                e.validUntilMs(),
+                e.countedUntilMs()),
+        SafeCapacityTold.class,
+        a ->
+            new Event.SafeCapacityTold(
+                a.getQuota(),
+                a.getAgentId(),
+                a.getPart(),
+                Values.amounts(a.getPerMinute()),
+                a.getValidUntilMs(),
+                a.getCountedUntilMs()));
+  }
+
+  /** Takes the pairs of an event and its record. */
+  interface Pairs {
+    <T extends Event, A> void pair(
+        Class<T> engineType,
+        Function<T, A> toAvro,
+        Class<A> avroType,
+        Function<A, ? extends Event> toEngine);
   }
 
   private EventMapper() {}

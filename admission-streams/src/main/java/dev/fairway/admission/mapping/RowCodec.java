@@ -54,6 +54,9 @@ public final class RowCodec {
     KIND_CODES.put(Row.Kind.ROLE, (byte) 21);
     KIND_CODES.put(Row.Kind.AGENT, (byte) 22);
     KIND_CODES.put(Row.Kind.ALERT, (byte) 23);
+    KIND_CODES.put(Row.Kind.BREAKER, (byte) 12);
+    KIND_CODES.put(Row.Kind.SHARE, (byte) 13);
+    KIND_CODES.put(Row.Kind.TRAFFIC, (byte) 14);
   }
 
   private final DatumWriter<StateRow> writer = ProtocolData.writer(StateRow.class);

@@ -4,12 +4,14 @@ import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.lease.Forecast;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Waiter;
 import dev.fairway.schemas.BalanceRow;
+import dev.fairway.schemas.BreakerRow;
 import dev.fairway.schemas.BucketRow;
 import dev.fairway.schemas.DefinitionRow;
 import dev.fairway.schemas.FlowRow;
@@ -22,9 +24,11 @@ import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RememberedRow;
 import dev.fairway.schemas.ReserveRow;
 import dev.fairway.schemas.RetriesRow;
+import dev.fairway.schemas.ShareRow;
 import dev.fairway.schemas.StateRow;
 import dev.fairway.schemas.TaskRow;
 import dev.fairway.schemas.TenantRow;
+import dev.fairway.schemas.TrafficRow;
 import dev.fairway.schemas.WaiterRow;
 import java.util.List;
 
@@ -76,6 +80,18 @@ public final class RowMapper {
     }
     if (row instanceof RetriesRow r) {
       return new Row.RetriesRow(r.getAgentId(), List.copyOf(r.getAtMs()));
+    }
+    if (row instanceof BreakerRow r) {
+      return BreakerMapper.row(r);
+    }
+    if (row instanceof TrafficRow r) {
+      return TrafficMapper.row(r);
+    }
+    if (row instanceof ShareRow r) {
+      return new Row.ShareRow(
+          r.getQuota(),
+          r.getAgentId(),
+          new Share(r.getPart(), r.getUntilMs(), r.getOlderPart(), r.getOlderUntilMs()));
     }
     if (row instanceof KeyRow r) {
       return new Row.KeyRow(
@@ -137,6 +153,22 @@ public final class RowMapper {
     }
     if (row instanceof Row.RetriesRow r) {
       return new RetriesRow(r.agentId(), r.atMs());
+    }
+    if (row instanceof Row.BreakerRow r) {
+      return BreakerMapper.row(r);
+    }
+    if (row instanceof Row.TrafficRow r) {
+      return TrafficMapper.row(r);
+    }
+    if (row instanceof Row.ShareRow r) {
+      Share share = r.share();
+      return new ShareRow(
+          r.quotaId(),
+          r.agentId(),
+          share.part(),
+          share.untilMs(),
+          share.olderPart(),
+          share.olderUntilMs());
     }
     if (row instanceof Row.KeyRow r) {
       return new KeyRow(

@@ -11,8 +11,13 @@ import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.TaskUpdate;
 import dev.fairway.admission.engine.alert.AlertKind;
+import dev.fairway.admission.engine.alert.Traffic;
+import dev.fairway.admission.engine.alert.Waves;
+import dev.fairway.admission.engine.breaker.BreakerState;
+import dev.fairway.admission.engine.breaker.Ramp;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.learn.ErrorTrend;
 import dev.fairway.admission.engine.learn.RoleStats;
 import dev.fairway.admission.engine.lease.Forecast;
@@ -154,7 +159,18 @@ public final class RandomValues {
             () -> new Event.ResetLearned(quotaId(), oneOf(Dimension.values()), number()),
             () -> new Event.AlertRaised(quotaId(), oneOf(AlertKind.values()), text(), text()),
             () -> new Event.AlertCleared(quotaId(), oneOf(AlertKind.values()), text()),
-            () -> new Event.LimitLearned(quotaId(), oneOf(Dimension.values()), number()))
+            () -> new Event.LimitLearned(quotaId(), oneOf(Dimension.values()), number()),
+            () -> new Event.RefusalCounted(quotaId(), hex(32)),
+            () ->
+                new Event.BreakerOpened(
+                    quotaId(), oneOf(Event.BreakerCause.values()), random.nextInt(), number()),
+            () -> new Event.BreakerHalfOpen(quotaId(), hex(32), number()),
+            () -> new Event.BreakerClosed(quotaId(), maybe(() -> hex(32))),
+            () -> new Event.RampStarted(quotaId(), number()),
+            () -> new Event.RampEnded(quotaId()),
+            () ->
+                new Event.SafeCapacityTold(
+                    quotaId(), id(), number(), amounts(), number(), number()))
         .get();
   }
 
@@ -163,6 +179,11 @@ public final class RandomValues {
             () -> new Row.KeyRow(id(), number(), number(), random.nextInt(), maybe(() -> hex(32))),
             () -> new Row.DefinitionRow(definition()),
             this::balance,
+            () -> new Row.BreakerRow(quotaId(), breaker()),
+            () ->
+                new Row.ShareRow(
+                    quotaId(), id(), new Share(number(), number(), number(), number())),
+            () -> new Row.TrafficRow(quotaId(), traffic()),
             () -> new Row.LeaseRow(lease()),
             () -> new Row.WaiterRow(waiter()),
             () -> new Row.FlowRow(quotaId(), id(), number(), id()),
@@ -504,6 +525,35 @@ public final class RandomValues {
             random.nextInt(),
             random.nextInt(),
             random.nextInt()));
+  }
+
+  private Traffic traffic() {
+    return new Traffic(
+        number(),
+        number(),
+        number(),
+        random.nextInt(),
+        random.nextInt(),
+        number(),
+        window(),
+        window(),
+        list(() -> new Waves(number(), random.nextInt(), random.nextDouble(), 0.5)));
+  }
+
+  private Traffic.Window window() {
+    return new Traffic.Window(number(), number(), random.nextInt(), random.nextInt(), number());
+  }
+
+  private BreakerState breaker() {
+    return new BreakerState(
+        oneOf(BreakerState.Phase.values()),
+        random.nextInt(),
+        maybe(this::number),
+        number(),
+        maybe(() -> hex(32)),
+        maybe(this::number),
+        maybe(this::number),
+        maybe(() -> new Ramp(number(), number())));
   }
 
   private Amounts amounts() {

@@ -183,10 +183,8 @@ final class Join {
     }
     journal.grantsByRequest.forEach(
         (request, grants) -> {
-          // The first is above 1 where the request repeats one that failed; then one by one.
-          int first = grants.get(0).getAttempt();
           for (int i = 0; i < grants.size(); i++) {
-            if (first < 1 || grants.get(i).getAttempt() != first + i) {
+            if (grants.get(i).getAttempt() != i + 1) {
               differences.add(
                   Kind.ATTEMPT,
                   request + " has attempt " + grants.get(i).getAttempt() + " in place " + (i + 1));

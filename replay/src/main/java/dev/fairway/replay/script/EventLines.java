@@ -36,10 +36,11 @@ public final class EventLines implements Closeable, Flushable {
   }
 
   /**
-   * Writes one event. An event that is the engine's own business ({@code LeaseEnqueued}) is not.
+   * Writes one event. Events that only go along with a decision ({@code LeaseEnqueued}, {@code
+   * SafeCapacityTold}) are not.
    */
   public void event(long atMs, Event event) throws IOException {
-    if (event instanceof Event.LeaseEnqueued) {
+    if (event instanceof Event.LeaseEnqueued || event instanceof Event.SafeCapacityTold) {
       return;
     }
     json.writeStartObject();
@@ -208,6 +209,23 @@ public final class EventLines implements Closeable, Flushable {
           string("reason", e.reason().name());
           number("until_ms", e.untilMs());
         });
+    define(Event.RefusalCounted.class, e -> string("lease", e.leaseId()));
+    define(
+        Event.BreakerOpened.class,
+        e -> {
+          string("cause", e.cause().name());
+          json.writeNumberField("failures", e.failures());
+          json.writeNumberField("probe_at_ms", e.probeAtMs());
+        });
+    define(
+        Event.BreakerHalfOpen.class,
+        e -> {
+          string("lease", e.leaseId());
+          json.writeNumberField("probe_until_ms", e.probeUntilMs());
+        });
+    define(Event.BreakerClosed.class, e -> string("lease", e.leaseId()));
+    define(Event.RampStarted.class, e -> json.writeNumberField("from_ms", e.fromMs()));
+    define(Event.RampEnded.class, e -> {});
     define(Event.MarginCut.class, e -> margin(e.fromBp(), e.toBp()));
     define(Event.MarginRestored.class, e -> margin(e.fromBp(), e.toBp()));
     define(

@@ -14,8 +14,27 @@ final class Actions {
   private Actions() {}
 
   static Arbitrary<List<Action>> lists() {
+    return lists(kinds());
+  }
+
+  /** The same where providers refuse a good part of the calls. */
+  static Arbitrary<List<Action>> storms() {
+    return lists(
+        Arbitraries.frequency(
+            Tuple.of(40, Kind.REQUEST),
+            Tuple.of(2, Kind.RETRY),
+            Tuple.of(16, Kind.SETTLE),
+            Tuple.of(3, Kind.SETTLE_WITH_SIGNAL),
+            Tuple.of(30, Kind.REFUSED),
+            Tuple.of(3, Kind.RENEW),
+            Tuple.of(8, Kind.CANCEL),
+            Tuple.of(2, Kind.REDEFINE),
+            Tuple.of(8, Kind.PASS)));
+  }
+
+  private static Arbitrary<List<Action>> lists(Arbitrary<Kind> kinds) {
     Arbitrary<Integer> numbers = Arbitraries.integers().between(0, 1 << 20);
-    return Combinators.combine(kinds(), delays(), numbers, numbers, numbers, numbers)
+    return Combinators.combine(kinds, delays(), numbers, numbers, numbers, numbers)
         .as(Action::new)
         .list()
         .ofMinSize(5)

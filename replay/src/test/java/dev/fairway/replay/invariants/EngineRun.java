@@ -365,8 +365,14 @@ final class EngineRun {
     QuotaDefinition.State state =
         action.b() % 3 == 0 ? QuotaDefinition.State.PAUSED : QuotaDefinition.State.ACTIVE;
     double start = action.c() % 2 == 0 ? 1.0 : 0.7;
-    QuotaDefinition changed = definition(id, definitions.get(id).preset(), start, state);
+    QuotaDefinition before = definitions.get(id);
+    int clearCount = before.clearCount() + (action.b() % 2);
+    QuotaDefinition changed = cleared(definition(id, before.preset(), start, state), clearCount);
     define(action.d() % 6 == 1 ? withOtherLimits(changed, action.b()) : changed);
+  }
+
+  private static QuotaDefinition cleared(QuotaDefinition d, int clearCount) {
+    return changed(d, d.window(), d.limits(), d.depth(), d.level(), clearCount);
   }
 
   /** Other limits, depths and windows, and a level that is given. */
@@ -376,16 +382,27 @@ final class EngineRun {
         d.id().equals("k/a") || d.id().equals("k/c")
             ? Amounts.of(Dimension.REQUESTS, 200).with(Dimension.INPUT_TOKENS, 9001)
             : Amounts.of(Dimension.TOKENS, 2000);
+    Amounts level = d.id().equals("k/b") ? Amounts.of(Dimension.TOKENS, 333) : null;
+    return changed(d, windows[number % windows.length], limits, null, level, d.clearCount());
+  }
+
+  private static QuotaDefinition changed(
+      QuotaDefinition d,
+      QuotaDefinition.Window window,
+      Amounts limits,
+      Amounts depth,
+      Amounts level,
+      int clearCount) {
     return new QuotaDefinition(
         d.id(),
         d.provider(),
         d.preset(),
         d.models(),
         d.also(),
-        windows[number % windows.length],
+        window,
         limits,
-        null,
-        d.id().equals("k/b") ? Amounts.of(Dimension.TOKENS, 333) : null,
+        depth,
+        level,
         d.margin(),
         d.leaseTtlMs(),
         d.maxQueueWaitMs(),
@@ -399,7 +416,7 @@ final class EngineRun {
         d.tenants(),
         d.roles(),
         d.state(),
-        d.clearCount());
+        clearCount);
   }
 
   private void task(Action action) {

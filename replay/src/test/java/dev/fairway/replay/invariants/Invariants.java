@@ -3,6 +3,8 @@ package dev.fairway.replay.invariants;
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -311,6 +313,64 @@ final class Invariants {
       book.read(step);
     }
     return wrong;
+  }
+
+  /** An open breaker has one probe in flight at most, and none that vanishes wedges it. */
+  static List<String> oneProbeAtATime(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    BreakerBook book = new BreakerBook(wrong);
+    for (Step step : steps) {
+      book.read(step);
+    }
+    return wrong;
+  }
+
+  /**
+   * What agents may use alone never sums above the margin's floor of the limit, counting for each
+   * agent the largest share that it was told and that is not over. A quota that was removed tells
+   * nobody anything any more.
+   */
+  static List<String> safeSharesFitTheLimit(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    Map<String, List<Event.SafeCapacityTold>> toldByQuota = new HashMap<>();
+    Map<String, Amounts> limits = new HashMap<>();
+    for (Step step : steps) {
+      for (Event event : step.handled().events()) {
+        if (event instanceof Event.QuotaRemoved e) {
+          toldByQuota.remove(e.quotaId());
+        } else if (event instanceof Event.QuotaDefined e) {
+          limits.merge(e.quotaId(), e.definition().limits(), Invariants::larger);
+        } else if (event instanceof Event.SafeCapacityTold e) {
+          List<Event.SafeCapacityTold> told =
+              toldByQuota.computeIfAbsent(e.quotaId(), id -> new ArrayList<>());
+          told.add(e);
+          checkShares(told, step.atMs(), limits.get(e.quotaId()), wrong);
+        }
+      }
+    }
+    return wrong;
+  }
+
+  private static void checkShares(
+      List<Event.SafeCapacityTold> told, long atMs, Amounts limits, List<String> wrong) {
+    told.removeIf(e -> e.validUntilMs() <= atMs);
+    double floor = EngineRun.definition("k/a", Preset.SEED, 1, State.ACTIVE).margin().floor();
+    for (Dimension d : Dimension.values()) {
+      Map<String, Long> largest = new HashMap<>();
+      told.forEach(e -> largest.merge(e.agentId(), e.perMinute().get(d), Math::max));
+      long sum = largest.values().stream().mapToLong(Long::longValue).sum();
+      if (sum > floor * limits.get(d)) {
+        wrong.add("shares of " + sum + " " + d + " of a limit of " + limits.get(d));
+      }
+    }
+  }
+
+  private static Amounts larger(Amounts one, Amounts other) {
+    Amounts larger = one;
+    for (Dimension d : Dimension.values()) {
+      larger = other.get(d) > larger.get(d) ? larger.with(d, other.get(d)) : larger;
+    }
+    return larger;
   }
 
   /** The journal decides itself again, snapshots included. */

@@ -18,6 +18,11 @@ class InvariantsPropertyTest {
     return Actions.lists();
   }
 
+  @Provide
+  Arbitrary<List<Action>> storms() {
+    return Actions.storms();
+  }
+
   @Property(tries = TRIES)
   void shouldGiveOutInAnyWindowAtMostDepthAndRefill(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
@@ -90,5 +95,29 @@ class InvariantsPropertyTest {
   void shouldWriteEveryRowThatChanged(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(Invariants.writtenRowsAreTheState(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = 2 * TRIES)
+  void shouldProbeOneByOneWhileABreakerIsOpen(
+      @ForAll Preset preset, @ForAll("storms") List<Action> actions) {
+    assertThat(Invariants.oneProbeAtATime(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldKeepAllOfItInAStorm(@ForAll Preset preset, @ForAll("storms") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(Invariants.eachLeaseChangesABucketOnce(steps)).isEmpty();
+    assertThat(Invariants.conserved(steps)).isEmpty();
+    assertThat(Invariants.reservedIsTheSumOfOpenLeases(steps)).isEmpty();
+    assertThat(Invariants.everybodyIsAnswered(steps)).isEmpty();
+    assertThat(Invariants.tagsAreFair(steps)).isEmpty();
+    assertThat(Invariants.journalDecidesItselfAgain(steps)).isEmpty();
+    assertThat(Invariants.writtenRowsAreTheState(steps)).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldNeverShareMoreThanTheFloorOfTheLimit(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(Invariants.safeSharesFitTheLimit(EngineRun.of(preset, actions))).isEmpty();
   }
 }

@@ -1,6 +1,10 @@
 package dev.fairway.replay.invariants;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.BreakerCause;
+import dev.fairway.admission.engine.Event.BreakerClosed;
+import dev.fairway.admission.engine.Event.BreakerHalfOpen;
+import dev.fairway.admission.engine.Event.BreakerOpened;
 import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
 import dev.fairway.admission.engine.Event.LeaseExpired;
@@ -8,16 +12,19 @@ import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Event.MarginCut;
+import dev.fairway.admission.engine.Event.SafeCapacityTold;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.RowId;
 import dev.fairway.admission.engine.state.Taken;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -142,6 +149,41 @@ enum Mutant {
                           false,
                           null,
                           false)))),
+  WEDGES_A_PROBE(
+      Invariants::oneProbeAtATime,
+      steps ->
+          Tamper.each(
+              steps, BreakerOpened.class, e -> e.cause() == BreakerCause.PROBE_SILENT ? null : e)),
+  KEEPS_A_PROBE_THAT_WAS_NOT_SENT(
+      Invariants::oneProbeAtATime,
+      steps ->
+          Tamper.each(
+              steps,
+              BreakerOpened.class,
+              e -> e.cause() == BreakerCause.PROBE_NOT_SENT ? null : e)),
+  GRANTS_PAST_AN_OPEN_BREAKER(
+      Invariants::oneProbeAtATime, steps -> Tamper.each(steps, BreakerHalfOpen.class, e -> null)),
+  NEVER_CLOSES(
+      Invariants::oneProbeAtATime, steps -> Tamper.each(steps, BreakerClosed.class, e -> null)),
+  DOES_NOT_WAIT_LONGER(
+      Invariants::oneProbeAtATime,
+      steps ->
+          Tamper.each(
+              steps,
+              BreakerOpened.class,
+              e -> new BreakerOpened(e.quotaId(), e.cause(), e.failures() + 1, e.probeAtMs()))),
+  OPENS_AT_ONE_429(Invariants::oneProbeAtATime, Mutant::openAtOne429),
+  REFUNDS_A_REFUSAL_TWICE(
+      Invariants::eachLeaseChangesABucketOnce,
+      steps ->
+          Tamper.each(
+              steps,
+              LeaseSettled.class,
+              e ->
+                  e.outcome() == Outcome.RATE_LIMITED
+                      ? Tamper.settled(e, e.adjusted().plus(e.adjusted()))
+                      : e)),
+  SHARES_BY_HEADCOUNT(Invariants::safeSharesFitTheLimit, Mutant::shareByHeadcount),
   CUTS_ON_EVERY_429(Invariants::journalDecidesItselfAgain, Mutant::cutOnEvery429),
   DECIDES_BY_SOMETHING_ELSE(
       Invariants::journalDecidesItselfAgain,
@@ -216,6 +258,9 @@ enum Mutant {
   DOES_NOT_WRITE_A_TENANT(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.TENANT)),
   DOES_NOT_WRITE_A_RESERVE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.RESERVE)),
   DOES_NOT_WRITE_A_TASK(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.TASK)),
+  DOES_NOT_COUNT_TRAFFIC(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.TRAFFIC)),
+  DOES_NOT_WRITE_A_SHARE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.SHARE)),
+  DOES_NOT_WRITE_A_BREAKER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BREAKER)),
   DOES_NOT_REMEMBER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.REMEMBERED));
 
   private final Function<List<Step>, List<String>> check;
@@ -224,6 +269,12 @@ enum Mutant {
   Mutant(Function<List<Step>, List<String>> check, UnaryOperator<List<Step>> tamper) {
     this.check = check;
     this.tamper = tamper;
+  }
+
+  /** Whether it takes 429s in a row to tell it from the sound engine. */
+  boolean needsAStorm() {
+    return EnumSet.range(WEDGES_A_PROBE, REFUNDS_A_REFUSAL_TWICE).contains(this)
+        || this == DOES_NOT_WRITE_A_BREAKER;
   }
 
   List<String> check(List<Step> steps) {
@@ -464,6 +515,42 @@ enum Mutant {
       }
       rows.addAll(flows.values());
       result.add(new Step(step.command(), step.handled(), rows, step.snapshots()));
+    }
+    return result;
+  }
+
+  /** Everybody is told the limit over the agents seen so far, whoever was told more before. */
+  private static List<Step> shareByHeadcount(List<Step> steps) {
+    Map<String, Set<String>> seen = new HashMap<>();
+    return Tamper.each(
+        steps,
+        SafeCapacityTold.class,
+        e -> {
+          Set<String> agents = seen.computeIfAbsent(e.quotaId(), id -> new LinkedHashSet<>());
+          agents.add(e.agentId());
+          Amounts share = Amounts.NONE;
+          for (Dimension d : Dimension.values()) {
+            share = share.with(d, e.perMinute().get(d) * (Share.WHOLE / Math.max(1, e.part())));
+            share = share.with(d, share.get(d) / agents.size());
+          }
+          return new SafeCapacityTold(
+              e.quotaId(), e.agentId(), e.part(), share, e.validUntilMs(), e.countedUntilMs());
+        });
+  }
+
+  private static List<Step> openAtOne429(List<Step> steps) {
+    Set<String> opened = new LinkedHashSet<>();
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      List<Event> events = new ArrayList<>(step.handled().events());
+      for (Event event : step.handled().events()) {
+        if (event instanceof LeaseSettled e
+            && e.outcome() == Outcome.RATE_LIMITED
+            && opened.add(e.quotaId())) {
+          events.add(new BreakerOpened(e.quotaId(), BreakerCause.REFUSALS, 0, step.atMs() + 1_000));
+        }
+      }
+      result.add(Tamper.events(step, events));
     }
     return result;
   }

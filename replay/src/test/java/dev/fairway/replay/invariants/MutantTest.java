@@ -6,6 +6,7 @@ import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.GenerationMode;
 import net.jqwik.api.Property;
@@ -19,12 +20,14 @@ class MutantTest {
   @Property(generation = GenerationMode.EXHAUSTIVE)
   void shouldBeFoundByItsInvariant(@ForAll Mutant mutant) {
     // given
-    RandomGenerator<List<Action>> generator = Actions.lists().generator(1000);
+    Arbitrary<List<Action>> actionLists = mutant.needsAStorm() ? Actions.storms() : Actions.lists();
+    RandomGenerator<List<Action>> generator = actionLists.generator(1000);
     Random random = new Random(SEED);
     List<String> found = new ArrayList<>();
 
     for (int run = 0; run < RUNS && found.isEmpty(); run++) {
-      Preset preset = Preset.values()[run % Preset.values().length];
+      Preset preset =
+          mutant.needsAStorm() ? Preset.FAIRWAY : Preset.values()[run % Preset.values().length];
       List<Action> actions = generator.next(random).value();
       List<Step> steps =
           mutant == Mutant.GRANTS_WITHOUT_WAITING

@@ -206,6 +206,7 @@ final class Tamper {
         q.holdUntilMs(),
         q.holdReason(),
         q.oldestEnqueuedAtMs(),
-        q.alerts());
+        q.alerts(),
+        q.breaker());
   }
 }

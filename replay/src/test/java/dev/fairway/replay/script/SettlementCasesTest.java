@@ -259,6 +259,12 @@ class SettlementCasesTest {
     for (long atMs = 0; atMs <= 2 * waitMs; atMs += everyMs) {
       script.request(atMs, "at-" + atMs, 0);
     }
+    // And everybody who was told to come back then does.
+    Script herd = new Script().line(0, "quota", quota("requests", 600));
+    herd.request(0, "first", 0).request(0, "r0", 0).line(0, "settle", refusal);
+    for (int i = 0; i < 30; i++) {
+      herd.request(waitMs, "back-" + i, 0);
+    }
 
     // when
     List<JsonNode> granted = events(script.run(), "LeaseGranted");
@@ -266,6 +272,13 @@ class SettlementCasesTest {
     // then: besides the two grants that brought it about
     assertThat(granted.get(2).get("at_ms").longValue())
         .isGreaterThanOrEqualTo(ms(c.at("/expect/first_grant_not_before_s")));
+    // and not all at once: 600 a minute are 10 a second, half of that at first
+    assertThat(c.at("/expect/spread").asText()).contains("ramped, not all at 171");
+    List<JsonNode> back = events(herd.run(), "LeaseGranted");
+    assertThat(back).hasSize(32);
+    assertThat(back.stream().filter(e -> at(e) == waitMs)).hasSize(1);
+    assertThat(back.stream().filter(e -> at(e) >= waitMs && at(e) < waitMs + 2_000))
+        .hasSizeBetween(9, 12);
   }
 
   private static void shouldRejectUntilAnOperatorClearsABillingStop(JsonNode c) {
@@ -309,6 +322,9 @@ class SettlementCasesTest {
             .line(10, "settle", overload)
             .show(10)
             .request(10, "r1", 100);
+    for (int i = 0; i < 20; i++) {
+      script.request(20, "w" + i, 100);
+    }
 
     // when
     List<JsonNode> printed = script.run();
@@ -317,7 +333,14 @@ class SettlementCasesTest {
     assertThat(events(printed, "MarginCut")).hasSize(c.at("/expect/margin_change").intValue());
     assertThat(states(printed).get(0).at("/levels/tokens").longValue()).isEqualTo(5900);
     assertThat(word(decision(printed, "r1"))).isEqualTo("QUEUED");
-    assertThat(at(events(printed, "LeaseGranted").get(1))).isBetween(510L, 30_010L);
+    assertThat(c.at("/expect/grants").asText())
+        .isEqualTo("short pause, then ramp; token level not forced to 0");
+    List<JsonNode> granted = events(printed, "LeaseGranted");
+    long resumedMs = at(granted.get(1));
+    assertThat(resumedMs).isBetween(510L, 30_010L);
+    assertThat(granted.stream().filter(e -> at(e) == resumedMs)).hasSize(1);
+    // 100 tokens are a second of the rate, and two at its half.
+    assertThat(at(granted.get(4)) - resumedMs).isBetween(4_000L, 6_000L);
   }
 
   private static void shouldHoldTheQueueToo(JsonNode c) {

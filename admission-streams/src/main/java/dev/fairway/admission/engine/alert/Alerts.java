@@ -17,11 +17,16 @@ public final class Alerts {
   public static void review(Transaction tx, QuotaState quota) {
     OutsideUse.review(tx, quota);
     EstimateError.review(tx, quota);
+    Storm.review(tx, quota);
   }
 
-  /** When the next review has something to do, or {@link Long#MAX_VALUE}. */
-  public static long dueMs(QuotaState quota) {
-    return Math.min(OutsideUse.dueMs(quota), EstimateError.dueMs(quota));
+  /**
+   * When the next review has something to do, or {@link Long#MAX_VALUE}, seen from the time of the
+   * last command.
+   */
+  public static long dueMs(QuotaState quota, long nowMs) {
+    long due = Math.min(OutsideUse.dueMs(quota), EstimateError.dueMs(quota));
+    return Math.min(due, Storm.dueMs(quota, nowMs));
   }
 
   /**

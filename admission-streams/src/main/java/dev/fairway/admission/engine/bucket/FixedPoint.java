@@ -59,6 +59,11 @@ public final class FixedPoint {
     return saturated(units.divide(BigInteger.valueOf(unitsPerMs)));
   }
 
+  /** Milliseconds in which that many tokens refill, times a scale, rounded down. */
+  public static long msOf(long tokens, long unitsPerMs, long scale) {
+    return mulDiv(tokens, UNITS_PER_TOKEN * scale, unitsPerMs);
+  }
+
   /**
    * {@code a * b / c} rounded down, for non-negative {@code a}, {@code b} and positive {@code c}.
    */

@@ -3,7 +3,6 @@ package dev.fairway.admission.engine.lease;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Event.Decision;
 import dev.fairway.admission.engine.Event.DecisionRepeated;
-import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseQueued;
@@ -14,6 +13,7 @@ import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.queue.Departures;
 import dev.fairway.admission.engine.queue.Drain;
 import dev.fairway.admission.engine.queue.Eta;
 import dev.fairway.admission.engine.queue.Limits;
@@ -223,13 +223,10 @@ public final class RequestHandler {
       return true;
     }
     for (QuotaState each : all) {
-      HoldReason hold = each.holdReason(tx.nowMs());
-      if (hold == HoldReason.QUOTA_EXHAUSTED || hold == HoldReason.BILLING) {
+      if (each.isExhausted(tx.nowMs())) {
         reject(
             RejectReason.QUOTA_EXHAUSTED,
-            "The provider refuses this key ("
-                + hold
-                + (each.holdUntilMs() == null ? "); an operator has to clear the quota" : ")"),
+            Departures.exhaustedDetail(each, tx.nowMs()),
             each.holdUntilMs());
         return true;
       }

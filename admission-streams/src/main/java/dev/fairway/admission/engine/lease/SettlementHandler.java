@@ -1,13 +1,11 @@
 package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.Event.DuplicateIgnored;
-import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.LeaseCancelled;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
-import dev.fairway.admission.engine.Event.QuotaHeld;
 import dev.fairway.admission.engine.Event.SettlementIgnored;
 import dev.fairway.admission.engine.Event.Shift;
 import dev.fairway.admission.engine.Event.UnleasedCharged;
@@ -18,6 +16,8 @@ import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Settlement.Usage;
 import dev.fairway.admission.engine.Signal.Kind;
 import dev.fairway.admission.engine.alert.Alerts;
+import dev.fairway.admission.engine.breaker.Breaker;
+import dev.fairway.admission.engine.breaker.Holds;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.margin.Aimd;
@@ -35,16 +35,11 @@ import dev.fairway.admission.engine.state.Row.RememberedRow;
 import dev.fairway.admission.engine.state.Standing;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
-import java.util.List;
 
 /**
  * Settles, renews and cancels: each lease changes each bucket once, net, whatever comes how often.
  */
 public final class SettlementHandler {
-  private static final long FIRST_PAUSE_MS = 1_000;
-  private static final long LONGEST_PAUSE_MS = 30_000;
-  private static final int MAX_DOUBLINGS = 10;
-
   private final Transaction tx;
   private final Settlement settlement;
   private final long appendedAtMs;
@@ -145,6 +140,9 @@ public final class SettlementHandler {
             SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs()),
             shift));
     resync(quota, lease.leaseId());
+    if (SettlementRules.isAnswer(settlement)) {
+      Breaker.answered(tx, quota, lease);
+    }
     Drain.run(tx, quota);
     Alerts.review(tx, quota);
   }
@@ -173,9 +171,11 @@ public final class SettlementHandler {
       Aimd.rateLimited(tx, quota, lease);
     }
     resync(quota, lease.leaseId());
-    hold(quota, kind);
+    Long waitMs = SettlementRules.waitMs(settlement.signal());
+    Holds.settled(tx, quota, lease, settlement.outcome(), kind, waitMs);
+    Breaker.settled(tx, quota, lease, settlement.outcome(), kind, waitMs, late);
     if (settlement.outcome() == Outcome.RATE_LIMITED && settlement.requeue()) {
-      requeue(quota, lease);
+      requeue(quota, lease, kind);
     }
     Drain.run(tx, quota);
     tellRequeued(quota, lease);
@@ -192,51 +192,21 @@ public final class SettlementHandler {
     }
   }
 
-  private void hold(QuotaState quota, Kind kind) {
-    if (settlement.outcome() == Outcome.SUCCEEDED || settlement.outcome() == Outcome.NOT_SENT) {
-      return; // Providers send retry-after with successes too; it means nothing there.
-    }
-    Long waitMs = SettlementRules.waitMs(settlement.signal());
-    if (kind == Kind.BILLING) {
-      // What is not paid is the key, with all its quotas.
-      for (QuotaState ofKey : List.copyOf(tx.state().quotas())) {
-        tx.emit(new QuotaHeld(ofKey.id(), HoldReason.BILLING, null));
-      }
-    } else if (kind == Kind.QUOTA_EXHAUSTED || kind == Kind.DAILY_QUOTA) {
-      Long untilMs = waitMs == null ? null : (Long) (tx.nowMs() + waitMs);
-      holdLonger(quota, HoldReason.QUOTA_EXHAUSTED, untilMs);
-    } else if (kind == Kind.OVERLOADED || settlement.outcome() == Outcome.OVERLOADED) {
-      long pause =
-          Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(quota.overloads(), MAX_DOUBLINGS));
-      long wait = waitMs == null ? pause : Math.max(pause, waitMs);
-      holdFor(quota, HoldReason.OVERLOADED, wait);
-    } else if (kind == Kind.RATE_LIMITED) {
-      // A refusal that names no wait is not followed by the same call in the same millisecond.
-      holdFor(
-          quota, HoldReason.RATE_LIMITED, waitMs != null && waitMs > 0 ? waitMs : FIRST_PAUSE_MS);
-    }
-  }
-
-  /** A wait longer than any that is promised is not waited for in the queue. */
-  private void holdFor(QuotaState quota, HoldReason reason, long waitMs) {
-    boolean tooLong = waitMs > quota.policy().maxQueueWaitMs();
-    holdLonger(quota, tooLong ? HoldReason.QUOTA_EXHAUSTED : reason, tx.nowMs() + waitMs);
-  }
-
-  /** Holds only ever grow: a shorter wait named later does not end a longer one. */
-  private void holdLonger(QuotaState quota, HoldReason reason, Long untilMs) {
-    boolean held = quota.holdReason(tx.nowMs()) != null;
-    boolean longer =
-        !held
-            || (quota.holdUntilMs() != null && (untilMs == null || untilMs > quota.holdUntilMs()));
-    if (longer) {
-      tx.emit(new QuotaHeld(quota.id(), reason, untilMs));
-    }
-  }
-
   // ---- the same call again
 
-  private void requeue(QuotaState quota, Lease lease) {
+  private void requeue(QuotaState quota, Lease lease, Kind kind) {
+    String identity = Identity.ofRequest(lease.request().agentId(), lease.request().requestId());
+    if (tx.state().waiter(identity) != null || tx.state().openLeaseOf(identity) != null) {
+      return; // The id was forgotten and came again: what it stands for now goes on.
+    }
+    if (kind == Kind.NEVER_FITS) {
+      refuse(
+          lease,
+          RejectReason.NEVER_FITS,
+          "The provider says that the call is larger than its limit; make it smaller",
+          null);
+      return;
+    }
     int attempt = lease.attempt() + 1;
     CallBudgets.Spent spent =
         CallBudgets.spent(
@@ -247,19 +217,7 @@ public final class SettlementHandler {
             attempt,
             lease.standing().budgetTask());
     if (spent != null) {
-      tx.emit(
-          new LeaseRejected(
-              quota.id(),
-              lease.request().requestId(),
-              lease.request().agentId(),
-              RejectReason.BUDGET_SPENT,
-              spent.detail(),
-              spent.retryAtMs(),
-              null,
-              lease.contentHash(),
-              lease.request().correlation(),
-              attempt,
-              lease.standing().budgetTask()));
+      refuse(lease, RejectReason.BUDGET_SPENT, spent.detail(), spent.retryAtMs());
       return;
     }
     Standing standing =
@@ -297,6 +255,22 @@ public final class SettlementHandler {
                 lease.forecast(),
                 standing),
             null));
+  }
+
+  private void refuse(Lease lease, RejectReason reason, String detail, Long retryAtMs) {
+    tx.emit(
+        new LeaseRejected(
+            lease.request().quotaId(),
+            lease.request().requestId(),
+            lease.request().agentId(),
+            reason,
+            detail,
+            retryAtMs,
+            null,
+            lease.contentHash(),
+            lease.request().correlation(),
+            lease.attempt() + 1,
+            lease.standing().budgetTask()));
   }
 
   private void tellRequeued(QuotaState quota, Lease lease) {

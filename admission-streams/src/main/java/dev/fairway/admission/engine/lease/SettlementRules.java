@@ -64,6 +64,16 @@ final class SettlementRules {
     }
   }
 
+  /**
+   * Whether an interim settlement shows that the provider took the call; a mere renewal does not.
+   */
+  static boolean isAnswer(Settlement s) {
+    Kind kind = kind(s);
+    return (s.usage() != null || s.signal() != null)
+        && kind != Kind.RATE_LIMITED
+        && kind != Kind.NEVER_FITS;
+  }
+
   /** Grant to send, or null if the signal does not tell. */
   static Long sendDelayMs(Signal signal, long grantedAtMs, long nowMs) {
     if (signal == null || signal.msSinceSend() == null) {

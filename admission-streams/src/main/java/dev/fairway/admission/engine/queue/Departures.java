@@ -1,11 +1,11 @@
 package dev.fairway.admission.engine.queue;
 
-import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
+import java.util.List;
 
 /** How a waiting request leaves the queue without a grant. */
 public final class Departures {
@@ -16,21 +16,59 @@ public final class Departures {
    * Its deadline passed. It is told when it would have been its turn, and keeps its tag until then.
    */
   public static void atDeadline(Transaction tx, QuotaState quota, Waiter waiter) {
-    HoldReason hold = quota.holdReason(tx.nowMs());
-    boolean exhausted = hold == HoldReason.QUOTA_EXHAUSTED || hold == HoldReason.BILLING;
-    Long retryAtMs = null;
-    if (!exhausted || quota.holdUntilMs() != null) {
-      retryAtMs = tx.nowMs() + Eta.waitMs(tx.state(), quota, waiter, tx.nowMs());
-    }
+    long etaMs = Eta.waitMs(tx.state(), quota, waiter, tx.nowMs());
     tx.emit(
         rejected(
             quota,
             waiter,
-            exhausted ? RejectReason.QUOTA_EXHAUSTED : RejectReason.DEADLINE_PASSED,
+            RejectReason.DEADLINE_PASSED,
             "Waited "
                 + (tx.nowMs() - waiter.enqueuedAtMs())
                 + " ms, until its deadline, without room",
-            retryAtMs));
+            tx.nowMs() + etaMs));
+  }
+
+  /**
+   * The provider refuses the quota for longer than anybody is promised to wait: who is in line
+   * leaves it now, and not at its deadline, and keeps its tag until the end of the hold. As many as
+   * a command has room for; the rest are due at once.
+   */
+  public static void whileExhausted(Transaction tx, QuotaState quota) {
+    QuotaState by = exhausted(quota, tx.nowMs());
+    while (by != null && quota.order().size() > 0 && tx.hasRoom()) {
+      tx.emit(
+          rejected(
+              quota,
+              quota.order().head(),
+              RejectReason.QUOTA_EXHAUSTED,
+              exhaustedDetail(by, tx.nowMs()),
+              by.holdUntilMs()));
+    }
+  }
+
+  /**
+   * Of a quota and those that it takes from too, the one that is exhausted the longest, or null.
+   */
+  static QuotaState exhausted(QuotaState quota, long atMs) {
+    QuotaState longest = quota.isExhausted(atMs) ? quota : null;
+    for (QuotaState other : quota.also() == null ? List.<QuotaState>of() : quota.also()) {
+      if (other.isExhausted(atMs) && (longest == null || isLonger(other, longest))) {
+        longest = other;
+      }
+    }
+    return longest;
+  }
+
+  private static boolean isLonger(QuotaState one, QuotaState other) {
+    return other.holdUntilMs() != null
+        && (one.holdUntilMs() == null || one.holdUntilMs() > other.holdUntilMs());
+  }
+
+  /** What somebody is told whom an exhausted quota turns away; there must be such a hold. */
+  public static String exhaustedDetail(QuotaState quota, long atMs) {
+    return "The provider refuses this key ("
+        + quota.holdReason(atMs)
+        + (quota.holdUntilMs() == null ? "); an operator has to clear the quota" : ")");
   }
 
   /** It can never be granted. */

@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.queue;
 import dev.fairway.admission.engine.Event.Lane;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.Order;
+import dev.fairway.admission.engine.breaker.Breaker;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Identity;
@@ -23,6 +24,9 @@ public final class Drain {
 
   /** Grants in a quota, and in those that are drained together with it. */
   public static void run(Transaction tx, QuotaState quota) {
+    for (QuotaState each : tx.state().sharing(quota)) {
+      Departures.whileExhausted(tx, each);
+    }
     Turn turn = next(tx, quota);
     while (turn != null) {
       Waiter waiter = turn.waiter();
@@ -58,6 +62,11 @@ public final class Drain {
    * help.
    */
   public static long dueMs(KeyState key, QuotaState quota, long atMs) {
+    for (QuotaState each : key.sharing(quota)) {
+      if (each.order().size() > 0 && Departures.exhausted(each, atMs) != null) {
+        return atMs; // Who is still in line leaves it.
+      }
+    }
     Turns turns = new Turns(key, quota, atMs);
     return turns.next() != null ? atMs : turns.dueMs();
   }
@@ -91,6 +100,10 @@ public final class Drain {
             waiter.request().correlation(),
             order(turn, tenant),
             taken(turn, tenant, tx.nowMs())));
+    Breaker.granted(tx, quota, leaseId);
+    for (Takes.Share share : turn.takes().also()) {
+      Breaker.granted(tx, share.quota(), leaseId);
+    }
   }
 
   /**

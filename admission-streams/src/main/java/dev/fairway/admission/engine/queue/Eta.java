@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.OpaqueBytes;
+import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
@@ -31,14 +32,20 @@ public final class Eta {
   public static long waitMs(KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
     long wait = Math.max(holdMs(quota, atMs), ceilingMs(quota, waiter, ahead, atMs));
     wait = Math.max(wait, inQuotaMs(quota, waiter, ahead, atMs));
+    wait = Math.max(wait, rampMs(quota, ahead, atMs));
     if (quota.policy().order().also().isEmpty() || quota.also() == null) {
       return Math.min(wait, LONGEST_MS);
     }
     for (QuotaState other : quota.also()) {
       wait = Math.max(wait, holdMs(other, atMs));
+      wait = Math.max(wait, rampMs(other, ahead, atMs));
       wait = Math.max(wait, inOtherMs(key, quota, other, waiter, ahead, atMs));
     }
     return Math.min(wait, LONGEST_MS);
+  }
+
+  private static long rampMs(QuotaState quota, Ahead ahead, long atMs) {
+    return Ramps.waitMs(quota, ahead.demand(), atMs + holdMs(quota, atMs), atMs);
   }
 
   private static long inQuotaMs(QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {

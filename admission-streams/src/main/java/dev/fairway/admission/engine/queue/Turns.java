@@ -3,6 +3,8 @@ package dev.fairway.admission.engine.queue;
 import dev.fairway.admission.engine.Event.Lane;
 import dev.fairway.admission.engine.OrderPolicy;
 import dev.fairway.admission.engine.QuotaDefinition.State;
+import dev.fairway.admission.engine.breaker.Breaker;
+import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.lease.Takes;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.QuotaState;
@@ -160,7 +162,7 @@ final class Turns {
     return null;
   }
 
-  /** Whether states and holds let anything be granted. */
+  /** Whether states, holds, breakers and ramps let anything be granted. */
   private boolean mayGrant(QuotaState quota, List<QuotaState> others) {
     boolean may = true;
     long until = atMs;
@@ -173,6 +175,9 @@ final class Turns {
         may = false;
         until = each.holdUntilMs() == null ? Long.MAX_VALUE : Math.max(until, each.holdUntilMs());
       }
+      long paced = Math.max(Breaker.grantDueMs(each, atMs), Ramps.grantDueMs(each, atMs));
+      may &= paced <= atMs;
+      until = Math.max(until, paced);
     }
     if (!may) {
       dueMs = Math.min(dueMs, until);

@@ -22,6 +22,7 @@ import dev.fairway.admission.engine.Event.QuotaHeld;
 import dev.fairway.admission.engine.Event.QuotaReleased;
 import dev.fairway.admission.engine.Event.QuotaRemoved;
 import dev.fairway.admission.engine.Event.ResetLearned;
+import dev.fairway.admission.engine.Event.SafeCapacityTold;
 import dev.fairway.admission.engine.Event.SafetyFactorChanged;
 import dev.fairway.admission.engine.Event.TaskUpdated;
 import dev.fairway.admission.engine.Event.UnleasedCharged;
@@ -49,7 +50,12 @@ final class Applier {
 
   static void apply(KeyState key, Event event) {
     QuotaState quota = key.quotas.get(event.quotaId());
-    if (event instanceof QuotaDefined e) {
+    if (BreakerApplier.apply(key, quota, event)) {
+      return;
+    }
+    if (event instanceof SafeCapacityTold e) {
+      ShareApplier.told(key, quota, e);
+    } else if (event instanceof QuotaDefined e) {
       DefinitionApplier.define(key, e);
     } else if (event instanceof LeaseEnqueued e) {
       LeaseApplier.enqueue(key, quota, e);
@@ -268,6 +274,7 @@ final class Applier {
     if (e.reason() == HoldReason.OVERLOADED) {
       quota.overloads++;
     }
+    BreakerApplier.held(key, quota, e);
     key.touched.add(quota.id());
   }
 

@@ -78,6 +78,7 @@ final class DefinitionApplier {
     }
     key.linkAlso(quota);
     Parts.redefine(key, quota, policyBefore.order());
+    BreakerApplier.redefined(key, quota);
     LeaseApplier.rescheduleSweeps(quota);
     LeaseApplier.rebuildUncertain(key, quota);
     waiting.forEach(waiter -> putBack(key, quota, waiter));

@@ -1,5 +1,7 @@
 package dev.fairway.admission.engine.state;
 
+import dev.fairway.admission.engine.alert.Traffic;
+import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.state.Row.KeyRow;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
@@ -239,6 +241,7 @@ public final class KeyState {
       changes.delete(row.id());
     }
     for (QuotaState quota : quotas.values()) {
+      ShareApplier.sweep(this, quota);
       while (quota.sweeps.firstMs() <= nowMs) {
         Lease lease = quota.leases.remove(quota.sweeps.firstName());
         quota.sweeps.remove(quota.sweeps.firstMs(), lease.leaseId());
@@ -274,6 +277,13 @@ public final class KeyState {
     touched.remove(quota.id());
     changes.delete(new RowId(Row.Kind.DEFINITION, quota.id(), ""));
     changes.delete(new RowId(Row.Kind.BALANCE, quota.id(), ""));
+    ShareApplier.forgetAll(this, quota);
+    if (!quota.traffic.equals(Traffic.NONE)) {
+      changes.delete(new RowId(Row.Kind.TRAFFIC, quota.id(), ""));
+    }
+    if (!quota.breaker.equals(BreakerState.NONE)) {
+      changes.delete(new RowId(Row.Kind.BREAKER, quota.id(), ""));
+    }
     quota.tenants.values().forEach(tenant -> deleteTenant(quota, tenant));
     quota
         .reserves

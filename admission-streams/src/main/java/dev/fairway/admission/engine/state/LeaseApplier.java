@@ -48,6 +48,7 @@ final class LeaseApplier {
     String identity = KeyState.identityOf(waiter);
     key.forget(identity);
     useKeptTag(key, waiter);
+    TrafficApplier.enqueuing(key, quota, waiter);
     if (e.retries() != null && key.remembered(e.retries()) != null) {
       key.remember(key.remembered(e.retries()).claimed());
     }
@@ -213,6 +214,7 @@ final class LeaseApplier {
     learnWait(key, quota, waiter);
     indexLease(key, quota, lease);
     key.changes.put(new LeaseRow(lease));
+    BreakerApplier.granted(key, quota, e);
   }
 
   private static void moveTime(
@@ -388,7 +390,9 @@ final class LeaseApplier {
       SharedBuckets.freeSlots(key, quota, old);
     }
     learnDelay(quota, e.sendDelayMs());
+    BreakerApplier.settled(key, quota, old, e);
     shiftTags(key, quota, old, e);
+    TrafficApplier.settled(key, quota, old, e);
     learnCall(key, quota, old, e);
     if (e.outcome() == Outcome.SUCCEEDED) {
       quota.overloads = 0;

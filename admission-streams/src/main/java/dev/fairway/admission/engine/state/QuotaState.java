@@ -6,10 +6,13 @@ import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.alert.Traffic;
+import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.Refill;
+import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.margin.MarginMode;
 import dev.fairway.admission.engine.margin.Need;
 import dev.fairway.admission.engine.margin.OutsideRate;
@@ -45,6 +48,7 @@ public final class QuotaState {
   final CallWindow calls = new CallWindow();
   final Map<String, Integer> waitingPerAgent = new HashMap<>();
   final Map<String, Lease> leases = new HashMap<>();
+  final Shares shares = new Shares();
   final DueIndex expiries = new DueIndex();
   final DueIndex sweeps = new DueIndex();
   final DueIndex sent = new DueIndex();
@@ -74,6 +78,8 @@ public final class QuotaState {
   int zMilli = Need.START_Z_MILLI;
   Long zFallsFromMs;
   Long floorSinceMs;
+  BreakerState breaker = BreakerState.NONE;
+  Traffic traffic = Traffic.NONE;
   Amounts reserved = Amounts.NONE;
   int open;
 
@@ -175,9 +181,25 @@ public final class QuotaState {
     return holdReason != null && (holdUntilMs == null || holdUntilMs > atMs) ? holdReason : null;
   }
 
+  /** Whether the provider refuses the quota, or the key, for longer than anybody waits. */
+  public boolean isExhausted(long atMs) {
+    HoldReason hold = holdReason(atMs);
+    return hold == HoldReason.QUOTA_EXHAUSTED || hold == HoldReason.BILLING;
+  }
+
   /** End of the hold, null for one that waits for an operator; ask {@link #holdReason} first. */
   public Long holdUntilMs() {
     return holdUntilMs;
+  }
+
+  /** What calls came to, in windows, at that time. */
+  public Traffic traffic(long atMs) {
+    return traffic.at(atMs, arrivals, statistics.pool().calls());
+  }
+
+  /** What 429s and overloads left behind. */
+  public BreakerState breaker() {
+    return breaker;
   }
 
   /** OVERLOADED answers since the last success. */
@@ -432,6 +454,21 @@ public final class QuotaState {
   /** Leases not yet forgotten, in no order. */
   public Collection<Lease> leases() {
     return leases.values();
+  }
+
+  /** What an agent was told that it may use alone, or null if nothing or no longer. */
+  public Share share(String agentId) {
+    return shares.of(agentId);
+  }
+
+  /** Agents that may use a share alone: those that were told a decision lately. */
+  public int agentsWithShare() {
+    return shares.size();
+  }
+
+  /** What of {@link Share#WHOLE} nobody may use alone. */
+  public long freeShare() {
+    return shares.free();
   }
 
   public int openLeases() {

@@ -7,7 +7,10 @@ import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.TaskUpdate;
 import dev.fairway.admission.engine.alert.AlertKind;
+import dev.fairway.admission.engine.alert.Traffic;
+import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.learn.ErrorTrend;
 import dev.fairway.admission.engine.learn.RoleStats;
 import dev.fairway.admission.engine.margin.OutsideRate;
@@ -39,7 +42,10 @@ public sealed interface Row {
     OUTPUTS,
     ROLE,
     AGENT,
-    ALERT
+    ALERT,
+    BREAKER,
+    SHARE,
+    TRAFFIC
   }
 
   /** Identity of a row within its key: kind, quota ("" where the key owns it) and name. */
@@ -149,6 +155,30 @@ public sealed interface Row {
     @Override
     public RowId id() {
       return new RowId(Kind.RETRIES, "", agentId);
+    }
+  }
+
+  /** One per quota that a provider refused since it was defined. */
+  record BreakerRow(String quotaId, BreakerState state) implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.BREAKER, quotaId, "");
+    }
+  }
+
+  /** One per quota that was asked for something: what its calls came to. */
+  record TrafficRow(String quotaId, Traffic traffic) implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.TRAFFIC, quotaId, "");
+    }
+  }
+
+  /** One per agent that may use a share alone if the coordinator falls silent. */
+  record ShareRow(String quotaId, String agentId, Share share) implements Row {
+    @Override
+    public RowId id() {
+      return new RowId(Kind.SHARE, quotaId, agentId);
     }
   }
 

@@ -4,12 +4,15 @@ import dev.fairway.admission.engine.OrderPolicy;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.alert.AlertKind;
+import dev.fairway.admission.engine.alert.Traffic;
+import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Row.AgentRow;
 import dev.fairway.admission.engine.state.Row.AlertRow;
 import dev.fairway.admission.engine.state.Row.BalanceRow;
+import dev.fairway.admission.engine.state.Row.BreakerRow;
 import dev.fairway.admission.engine.state.Row.BucketRow;
 import dev.fairway.admission.engine.state.Row.DefinitionRow;
 import dev.fairway.admission.engine.state.Row.FlowRow;
@@ -21,8 +24,10 @@ import dev.fairway.admission.engine.state.Row.ReserveRow;
 import dev.fairway.admission.engine.state.Row.RetriesRow;
 import dev.fairway.admission.engine.state.Row.RoleRow;
 import dev.fairway.admission.engine.state.Row.RowId;
+import dev.fairway.admission.engine.state.Row.ShareRow;
 import dev.fairway.admission.engine.state.Row.TaskRow;
 import dev.fairway.admission.engine.state.Row.TenantRow;
+import dev.fairway.admission.engine.state.Row.TrafficRow;
 import dev.fairway.admission.engine.state.Row.WaiterRow;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -56,6 +61,13 @@ public final class RowLoader {
         }
       }
       quota.reserves.keySet().forEach(name -> rows.add(reserveRow(quota, name)));
+      if (!quota.breaker.equals(BreakerState.NONE)) {
+        rows.add(new BreakerRow(quota.id(), quota.breaker));
+      }
+      if (!quota.traffic.equals(Traffic.NONE)) {
+        rows.add(new TrafficRow(quota.id(), quota.traffic));
+      }
+      quota.shares.all().forEach((a, share) -> rows.add(new ShareRow(quota.id(), a, share)));
       quota.leases.values().forEach(lease -> rows.add(new LeaseRow(lease)));
       rows.addAll(quota.statistics.rows(quota.id()));
       rows.addAll(quota.alerts.raised());
@@ -115,6 +127,12 @@ public final class RowLoader {
       load(reserve, r.refilledAtMs(), r.buckets());
     } else if (row instanceof RetriesRow r) {
       state.indexRetries(r);
+    } else if (row instanceof BreakerRow r) {
+      quotaOf(state, row).breaker = r.state();
+    } else if (row instanceof TrafficRow r) {
+      quotaOf(state, row).traffic = r.traffic();
+    } else if (row instanceof ShareRow r) {
+      quotaOf(state, row).shares.set(r.agentId(), r.share());
     } else if (row instanceof TaskRow r) {
       state.indexTask(r);
     } else if (row instanceof RememberedRow r) {

@@ -457,6 +457,14 @@ final class SeedOracle {
   }
 
   private void drain() {
+    // A wait that nobody is promised is not waited for, not even by who waits already.
+    while (held() && holdReason.equals("QUOTA_EXHAUSTED") && !waiting.isEmpty()) {
+      SeedCall refused = first();
+      leave(refused, State.REJECTED);
+      refused.retryAtMs = holdUntilMs;
+      refused.tagKept = true;
+      told.add("rejected " + refused.name() + " QUOTA_EXHAUSTED " + holdUntilMs);
+    }
     SeedCall head = first();
     while (head != null && !held()) {
       Map<String, Long> charge = charges.charge(head.ask, nowMs);
@@ -494,16 +502,11 @@ final class SeedOracle {
   }
 
   private void departAtDeadline(SeedCall call) {
-    boolean exhausted = held() && holdReason.equals("QUOTA_EXHAUSTED");
     Long retryAtMs = nowMs + etaMs(call);
     leave(call, State.REJECTED);
     call.retryAtMs = retryAtMs;
     call.tagKept = true;
-    told.add(
-        "rejected "
-            + call.name()
-            + (exhausted ? " QUOTA_EXHAUSTED " : " DEADLINE_PASSED ")
-            + retryAtMs);
+    told.add("rejected " + call.name() + " DEADLINE_PASSED " + retryAtMs);
   }
 
   private void leave(SeedCall call, State state) {

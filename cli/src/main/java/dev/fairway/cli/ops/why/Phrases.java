@@ -1,6 +1,9 @@
 package dev.fairway.cli.ops.why;
 
 import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.BreakerCause;
+import dev.fairway.schemas.BreakerClosed;
+import dev.fairway.schemas.BreakerOpened;
 import dev.fairway.schemas.BucketsResynced;
 import dev.fairway.schemas.DimensionResync;
 import dev.fairway.schemas.LeaseGranted;
@@ -8,6 +11,7 @@ import dev.fairway.schemas.LeaseRejected;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.LeaseSettled;
 import dev.fairway.schemas.QuotaHeld;
+import dev.fairway.schemas.RampStarted;
 import dev.fairway.schemas.WaiterRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -130,6 +134,38 @@ final class Phrases {
             : "for " + seconds(Math.max(0, held.getUntilMs() - atMs)))
         + ": "
         + held.getReason();
+  }
+
+  static String breakerOpened(BreakerOpened opened, long atMs) {
+    return because(opened.getCause())
+        + "; nothing is granted, and one probe goes "
+        + (opened.getProbeAtMs() <= atMs ? "now" : "in " + seconds(opened.getProbeAtMs() - atMs));
+  }
+
+  private static String because(BreakerCause cause) {
+    switch (cause) {
+      case REFUSALS:
+        return "two 429s in a row opened the breaker";
+      case PROBE_REFUSED:
+        return "the breaker's probe was answered 429, too";
+      case PROBE_NOT_SENT:
+        return "the breaker's probe was not sent";
+      default:
+        return "the breaker's probe was not answered in time";
+    }
+  }
+
+  static String breakerClosed(BreakerClosed closed) {
+    return closed.getLeaseId() == null
+        ? "an operator closed the breaker"
+        : "the provider took the probe, and the breaker closed";
+  }
+
+  static String rampStarted(RampStarted ramp, long atMs) {
+    long inMs = Math.max(0, ramp.getFromMs() - atMs);
+    return "grants are paced "
+        + (inMs == 0 ? "from now on" : "from the end of the hold on, in " + seconds(inMs))
+        + ": at half the rate, rising to the rate within a minute";
   }
 
   static String margin(String what, int fromBp, int toBp) {

@@ -1,6 +1,9 @@
 package dev.fairway.cli.ops.why;
 
 import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.BreakerClosed;
+import dev.fairway.schemas.BreakerHalfOpen;
+import dev.fairway.schemas.BreakerOpened;
 import dev.fairway.schemas.BucketsResynced;
 import dev.fairway.schemas.DecisionRepeated;
 import dev.fairway.schemas.DuplicateIgnored;
@@ -22,6 +25,8 @@ import dev.fairway.schemas.QuotaDefined;
 import dev.fairway.schemas.QuotaHeld;
 import dev.fairway.schemas.QuotaReleased;
 import dev.fairway.schemas.QuotaRemoved;
+import dev.fairway.schemas.RampEnded;
+import dev.fairway.schemas.RampStarted;
 import dev.fairway.schemas.RequestIgnored;
 import dev.fairway.schemas.RequestLease;
 import dev.fairway.schemas.SettleLease;
@@ -259,6 +264,16 @@ public final class RequestStory {
       add(atMs, "held", Phrases.hold(e, atMs));
     } else if (event instanceof QuotaReleased e && e.getQuota().equals(quota)) {
       add(atMs, "released", "an operator ended the hold");
+    } else if (event instanceof BreakerOpened e && e.getQuota().equals(quota)) {
+      add(atMs, "breaker_opened", Phrases.breakerOpened(e, atMs));
+    } else if (event instanceof BreakerHalfOpen e && e.getQuota().equals(quota)) {
+      add(atMs, "breaker_half_open", "one call goes as a probe; the others wait for its answer");
+    } else if (event instanceof BreakerClosed e && e.getQuota().equals(quota)) {
+      add(atMs, "breaker_closed", Phrases.breakerClosed(e));
+    } else if (event instanceof RampStarted e && e.getQuota().equals(quota)) {
+      add(atMs, "ramp_started", Phrases.rampStarted(e, atMs));
+    } else if (event instanceof RampEnded e && e.getQuota().equals(quota)) {
+      add(atMs, "ramp_ended", "grants are no longer paced");
     } else if (event instanceof MarginCut e && e.getQuota().equals(quota)) {
       add(atMs, "margin_cut", Phrases.margin("a 429 cut the margin", e.getFromBp(), e.getToBp()));
     } else if (event instanceof MarginRestored e && e.getQuota().equals(quota)) {

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.BreakerCause;
+import dev.fairway.schemas.BreakerClosed;
+import dev.fairway.schemas.BreakerHalfOpen;
+import dev.fairway.schemas.BreakerOpened;
 import dev.fairway.schemas.Cause;
 import dev.fairway.schemas.CauseKind;
 import dev.fairway.schemas.Estimate;
@@ -16,6 +20,7 @@ import dev.fairway.schemas.LeaseRejected;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.MarginCut;
 import dev.fairway.schemas.QuotaHeld;
+import dev.fairway.schemas.RampStarted;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RequestLease;
 import dev.fairway.schemas.Tick;
@@ -90,6 +95,30 @@ class RequestStoryTest {
     assertThat(texts("margin_cut"))
         .containsExactly("a 429 cut the margin from 85.0 % to 80.0 % of the limit");
     assertThat(texts("held")).containsExactly("the quota grants nothing for 5.0 s: RATE_LIMITED");
+  }
+
+  @Test
+  void shouldTellOfTheBreakerAndTheRampThatItWaitedFor() {
+    request(10, "r", "a", enqueued("r", "a", 1, 1_000, 1));
+    tick(
+        20,
+        new BreakerOpened(QUOTA, BreakerCause.REFUSALS, 0, 1_020L),
+        new BreakerOpened("k/other", BreakerCause.REFUSALS, 0, 1_020L));
+    tick(1_020, new BreakerHalfOpen(QUOTA, "lease-p", 16_020L));
+    tick(16_020, new BreakerOpened(QUOTA, BreakerCause.PROBE_SILENT, 0, 16_020L));
+    tick(17_000, new BreakerClosed(QUOTA, "lease-p"), new RampStarted(QUOTA, 17_000L));
+
+    assertThat(texts("breaker_opened"))
+        .containsExactly(
+            "two 429s in a row opened the breaker; nothing is granted, and one probe goes in 1.0 s",
+            "the breaker's probe was not answered in time; nothing is granted, and one probe goes"
+                + " now");
+    assertThat(texts("breaker_half_open")).hasSize(1);
+    assertThat(texts("breaker_closed"))
+        .containsExactly("the provider took the probe, and the breaker closed");
+    assertThat(texts("ramp_started"))
+        .containsExactly(
+            "grants are paced from now on: at half the rate, rising to the rate within a minute");
   }
 
   @Test

@@ -1,0 +1,99 @@
+package dev.fairway.admission.engine.breaker;
+
+/**
+ * What 429s and overloads left behind at a quota. Immutable; boxed fields, the id and the ramp may
+ * be null.
+ *
+ * @param phase phase of the breaker
+ * @param failures waits of this episode that ended in another 429
+ * @param openedAtMs when the last episode began; 429s of leases granted until then belong to it
+ * @param untilMs OPEN: no probe before; HALF_OPEN: when the probe is given up. Else 0
+ * @param probeLeaseId lease of the probe while HALF_OPEN
+ * @param lastRefusedAtMs when the last 429 that counts came
+ * @param pausedAtMs when the last pause for OVERLOADED began; OVERLOADED of leases granted until
+ *     then belongs to it
+ * @param ramp ramp in force, or to come after a hold
+ */
+public record BreakerState(
+    Phase phase,
+    int failures,
+    Long openedAtMs,
+    long untilMs,
+    String probeLeaseId,
+    Long lastRefusedAtMs,
+    Long pausedAtMs,
+    Ramp ramp) {
+
+  /** Nothing happened so far. */
+  public static final BreakerState NONE =
+      new BreakerState(Phase.CLOSED, 0, null, 0, null, null, null, null);
+
+  /** Phases of a breaker. */
+  public enum Phase {
+    /** Grants go out. */
+    CLOSED,
+    /** Nothing is granted until the time of the next probe. */
+    OPEN,
+    /** One probe is in flight, and nothing else is granted. */
+    HALF_OPEN
+  }
+
+  /** Whether it is open, a probe in flight or not. */
+  public boolean isOpen() {
+    return phase != Phase.CLOSED;
+  }
+
+  /** Whether a lease was granted before the last episode began, or in the same millisecond. */
+  public boolean predates(long grantedAtMs) {
+    return openedAtMs != null && grantedAtMs <= openedAtMs;
+  }
+
+  /** Open, with the next probe at that time. */
+  public BreakerState opened(int nowFailures, long probeAtMs, long atMs) {
+    return new BreakerState(
+        Phase.OPEN,
+        nowFailures,
+        isOpen() ? openedAtMs : (Long) atMs,
+        probeAtMs,
+        null,
+        lastRefusedAtMs,
+        pausedAtMs,
+        null);
+  }
+
+  /** With that probe in flight. */
+  public BreakerState halfOpen(String leaseId, long probeUntilMs) {
+    return new BreakerState(
+        Phase.HALF_OPEN,
+        failures,
+        openedAtMs,
+        probeUntilMs,
+        leaseId,
+        lastRefusedAtMs,
+        pausedAtMs,
+        ramp);
+  }
+
+  /** Closed again; the next 429 is a first one. */
+  public BreakerState closed() {
+    return new BreakerState(Phase.CLOSED, 0, openedAtMs, 0, null, null, pausedAtMs, ramp);
+  }
+
+  /** After a 429 that counts. */
+  public BreakerState refused(long atMs) {
+    return new BreakerState(
+        phase, failures, openedAtMs, untilMs, probeLeaseId, atMs, pausedAtMs, ramp);
+  }
+
+  /** With a pause that began then. */
+  public BreakerState paused(long atMs) {
+    return new BreakerState(
+        phase, failures, openedAtMs, untilMs, probeLeaseId, lastRefusedAtMs, atMs, ramp);
+  }
+
+  /** With that ramp, or without one. */
+  public BreakerState with(Ramp newRamp) {
+    return new BreakerState(
+        phase, failures, openedAtMs, untilMs, probeLeaseId, lastRefusedAtMs, pausedAtMs, newRamp);
+  }
+}

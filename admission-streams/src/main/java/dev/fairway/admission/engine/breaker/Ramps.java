@@ -1,0 +1,102 @@
+package dev.fairway.admission.engine.breaker;
+
+import dev.fairway.admission.engine.Event.HoldReason;
+import dev.fairway.admission.engine.Event.RampEnded;
+import dev.fairway.admission.engine.Event.RampStarted;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.Transaction;
+
+/**
+ * When a quota ramps: after the breaker, after an overload, and after a hold of 30 s or more. A
+ * single 429 with a shorter hold does not slow anybody down. FAIRWAY only.
+ */
+public final class Ramps {
+  /** Holds from this length on are followed by a ramp. */
+  static final long LONG_HOLD_MS = 30_000;
+
+  private Ramps() {}
+
+  /** When the ramp lets somebody be granted if nothing else happens. */
+  public static long grantDueMs(QuotaState quota, long atMs) {
+    Ramp ramp = quota.breaker().ramp();
+    return ramp == null ? atMs : atMs + ramp.msUntil(atMs, 0);
+  }
+
+  /**
+   * Milliseconds until whoever is behind those charges may be granted, as far as the breaker and
+   * the ramp go. An open breaker is taken to close as soon as its probe goes, and the ramp that
+   * follows is in the number.
+   *
+   * @param startMs when the hold ends, or now if there is none
+   */
+  public static long waitMs(QuotaState quota, Amounts ahead, long startMs, long atMs) {
+    BreakerState breaker = quota.breaker();
+    long phase = phase(quota, ahead);
+    if (breaker.isOpen()) {
+      boolean known = breaker.phase() == BreakerState.Phase.OPEN;
+      long from = Math.max(startMs, known ? breaker.untilMs() : atMs);
+      return Ramp.startingAt(from).msUntil(atMs, phase);
+    }
+    return breaker.ramp() == null ? 0 : breaker.ramp().msUntil(atMs, phase);
+  }
+
+  /** Phase in which a charge refills at the rate of its slowest dimension. */
+  public static long phase(QuotaState quota, Amounts charge) {
+    long phase = 0;
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      if (d.refills() && quota.limits(d) && charge.get(d) > 0) {
+        long unitsPerMs =
+            Math.max(1, FixedPoint.unitsPerMs(quota.limit(d), Math.max(1, quota.marginBp())));
+        phase = Math.max(phase, FixedPoint.msOf(charge.get(d), unitsPerMs, Ramp.PHASE_PER_MS));
+      }
+    }
+    return phase;
+  }
+
+  /** A hold began or grew: what follows it, if anything does. */
+  public static void afterHold(Transaction tx, QuotaState quota) {
+    HoldReason reason = quota.holdReason(tx.nowMs());
+    if (!quota.policy().breaker() || quota.breaker().isOpen() || reason == null) {
+      return;
+    }
+    Long untilMs = quota.holdUntilMs();
+    boolean follows =
+        untilMs != null
+            && (reason == HoldReason.OVERLOADED || untilMs - tx.nowMs() >= LONG_HOLD_MS);
+    Ramp ramp = quota.breaker().ramp();
+    if (follows && (ramp == null || ramp.fromMs() < untilMs)) {
+      tx.emit(new RampStarted(quota.id(), untilMs));
+    }
+  }
+
+  /** The breaker closed, or an operator ended a hold. */
+  static void afterBreaker(Transaction tx, QuotaState quota) {
+    boolean held = quota.holdReason(tx.nowMs()) != null && quota.holdUntilMs() != null;
+    tx.emit(new RampStarted(quota.id(), held ? quota.holdUntilMs() : tx.nowMs()));
+  }
+
+  /** An operator cleared the quota: the breaker closes, and traffic comes back slowly. */
+  public static void cleared(Transaction tx, QuotaState quota) {
+    if (quota.policy().breaker()) {
+      Breaker.cleared(tx, quota);
+      afterBreaker(tx, quota);
+    }
+  }
+
+  /** Ends a ramp that is over. */
+  public static void end(Transaction tx, QuotaState quota) {
+    if (endDueMs(quota) <= tx.nowMs()) {
+      tx.emit(new RampEnded(quota.id()));
+    }
+  }
+
+  /** When {@link #end} is due, or {@link Long#MAX_VALUE}. */
+  public static long endDueMs(QuotaState quota) {
+    Ramp ramp = quota.breaker().ramp();
+    return ramp == null ? Long.MAX_VALUE : ramp.endMs();
+  }
+}

@@ -1,0 +1,101 @@
+package dev.fairway.admission.engine.capacity;
+
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.Decision;
+import dev.fairway.admission.engine.Event.DecisionRepeated;
+import dev.fairway.admission.engine.Event.SafeCapacityTold;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.state.QuotaState;
+import dev.fairway.admission.engine.state.Transaction;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/**
+ * Tells every agent that is told a decision what it may use alone if the coordinator falls silent:
+ * a fair share of {@code floor x limit} among the agents seen lately.
+ *
+ * <p>What was told is not taken back: it counts until it ends. So a share grows only out of what
+ * nobody else holds, an eighth of it at a time, because more agents may come; a quarter is kept for
+ * them; and it shrinks when there are more. An agent that is told nothing for ten minutes holds
+ * nothing.
+ */
+public final class SafeShares {
+  /** How long an agent may use a share, from the decision that told it. */
+  public static final long VALID_MS = 600_000;
+
+  /** Most agents of a quota that hold a share; one more is told nothing. */
+  public static final int MAX_AGENTS = 10_000;
+
+  /** A share counts for so much longer, so that it need not be counted anew at every decision. */
+  private static final long COUNTED_LONGER_MS = 60_000;
+
+  private static final int GROWS_BY = 8;
+  private static final int KEPT_FOR_NEWCOMERS = 4;
+
+  private SafeShares() {}
+
+  private record Told(String quotaId, String agentId) {}
+
+  /** Adds, for each agent that this command told a decision, what it may use alone. */
+  public static void tell(Transaction tx) {
+    Set<Told> told = new LinkedHashSet<>();
+    for (Event event : tx.events()) {
+      Event decided = event instanceof DecisionRepeated again ? again.decision() : event;
+      if (decided instanceof Decision decision) {
+        told.add(new Told(decision.quotaId(), decision.agentId()));
+      }
+    }
+    for (Told to : told) {
+      QuotaState quota = tx.state().quota(to.quotaId());
+      if (quota != null && !quota.removed()) {
+        tell(tx, quota, to.agentId());
+      }
+    }
+  }
+
+  private static void tell(Transaction tx, QuotaState quota, String agentId) {
+    Share share = quota.share(agentId);
+    if (share == null && quota.agentsWithShare() >= MAX_AGENTS) {
+      return;
+    }
+    int agents = quota.agentsWithShare() + (share == null ? 1 : 0);
+    long part = part(share == null ? Share.NONE : share, agents, quota.freeShare());
+    boolean lasts = share != null && share.untilMs() >= tx.nowMs() + VALID_MS;
+    boolean asBefore = lasts && Math.abs(part - share.part()) <= share.part() / GROWS_BY;
+    Amounts perMinute = perMinute(quota, asBefore ? share.part() : part);
+    if (!perMinute.isEmpty()) {
+      tx.emit(
+          new SafeCapacityTold(
+              quota.id(),
+              agentId,
+              asBefore ? share.part() : part,
+              perMinute,
+              tx.nowMs() + VALID_MS,
+              asBefore ? share.untilMs() : tx.nowMs() + VALID_MS + COUNTED_LONGER_MS));
+    }
+  }
+
+  private static long part(Share share, int agents, long free) {
+    int newcomers = (agents + KEPT_FOR_NEWCOMERS - 1) / KEPT_FOR_NEWCOMERS;
+    long fair = Share.WHOLE / (agents + newcomers);
+    if (fair < share.part()) {
+      return share.olderPart() > 0 ? share.part() : fair;
+    }
+    return Math.max(share.part(), Math.min(fair, share.counted() + free / GROWS_BY));
+  }
+
+  private static Amounts perMinute(QuotaState quota, long part) {
+    Amounts amounts = Amounts.NONE;
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      if (d.refills() && quota.limits(d)) {
+        long all =
+            FixedPoint.mulDiv(quota.limit(d), quota.policy().marginFloorBp(), FixedPoint.ONE_BP);
+        amounts = amounts.with(d, FixedPoint.mulDiv(all, part, Share.WHOLE));
+      }
+    }
+    return amounts;
+  }
+}

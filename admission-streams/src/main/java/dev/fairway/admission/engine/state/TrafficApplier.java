@@ -1,0 +1,43 @@
+package dev.fairway.admission.engine.state;
+
+import dev.fairway.admission.engine.Event.LeaseSettled;
+import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.alert.Traffic;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Row.TaskRow;
+import dev.fairway.admission.engine.state.Row.TrafficRow;
+
+/** Counts what alerts look at; writes a row only where a count of its own changes. */
+final class TrafficApplier {
+
+  private TrafficApplier() {}
+
+  /** A request is about to be enqueued. */
+  static void enqueuing(KeyState key, QuotaState quota, Waiter waiter) {
+    Traffic traffic = quota.traffic(key.nowMs);
+    String taskId = waiter.request().taskId();
+    TaskRow task = taskId == null ? null : key.tasks.get(taskId);
+    boolean first = taskId != null && (task == null || task.touchedAtMs() < traffic.startMs());
+    set(key, quota, first ? traffic.task() : traffic);
+  }
+
+  static void settled(KeyState key, QuotaState quota, Lease before, LeaseSettled e) {
+    Traffic traffic = quota.traffic(key.nowMs);
+    if (e.outcome() == Outcome.RATE_LIMITED) {
+      traffic = traffic.refused(key.nowMs);
+    }
+    if (before.attempt() > 1 && e.outcome() == Outcome.SUCCEEDED) {
+      Dimension input =
+          e.actual().has(Dimension.INPUT_TOKENS) ? Dimension.INPUT_TOKENS : Dimension.TOKENS;
+      traffic = traffic.retried(e.actual().get(input));
+    }
+    set(key, quota, traffic);
+  }
+
+  private static void set(KeyState key, QuotaState quota, Traffic traffic) {
+    if (!traffic.equals(quota.traffic)) {
+      quota.traffic = traffic;
+      key.changes.put(new TrafficRow(quota.id(), traffic));
+    }
+  }
+}

@@ -1,0 +1,545 @@
+package dev.fairway.admission.engine;
+
+import static dev.fairway.admission.engine.EngineContext.only;
+import static dev.fairway.admission.engine.EngineContext.tokens;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fairway.admission.engine.Event.BreakerCause;
+import dev.fairway.admission.engine.Event.BreakerClosed;
+import dev.fairway.admission.engine.Event.BreakerHalfOpen;
+import dev.fairway.admission.engine.Event.BreakerOpened;
+import dev.fairway.admission.engine.Event.LeaseGranted;
+import dev.fairway.admission.engine.Event.LeaseQueued;
+import dev.fairway.admission.engine.Event.QuotaHeld;
+import dev.fairway.admission.engine.Event.RampEnded;
+import dev.fairway.admission.engine.Event.RampStarted;
+import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.Signal.Kind;
+import dev.fairway.admission.engine.breaker.BreakerState;
+import dev.fairway.admission.engine.bucket.Amounts;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class BreakerTest {
+  private final EngineContext context = EngineContext.with(tokens(60_000), tokens(59_000));
+
+  @Test
+  void shouldOpenAtTwoRefusalsWithinThreeSeconds() {
+    // given
+    String first = granted("r1");
+    String second = granted("r2");
+
+    // when
+    List<Event> one = refused(first, null);
+    context.sleep(3_000);
+    List<Event> two = refused(second, 5_000L);
+
+    // then
+    assertThat(one).noneMatch(BreakerOpened.class::isInstance);
+    assertThat(only(two, BreakerOpened.class))
+        .isEqualTo(new BreakerOpened("k/q", BreakerCause.REFUSALS, 0, context.nowMs + 5_000));
+  }
+
+  @Test
+  void shouldStayClosedWhereTheSecondRefusalIsLater() {
+    // given
+    String first = granted("r1");
+    String second = granted("r2");
+
+    // when
+    refused(first, null);
+    context.sleep(3_001);
+
+    // then
+    assertThat(refused(second, null)).noneMatch(BreakerOpened.class::isInstance);
+  }
+
+  @Test
+  void shouldLetOneProbeThroughAndDoubleTheWaitAtEachRefusal() {
+    // given
+    open();
+    context.ask("w1", "a1", 100);
+    context.ask("w2", "a2", 100);
+    List<Long> waits = new ArrayList<>();
+
+    for (int i = 0; i < 7; i++) {
+      // when: the probe is refused at once, however long it waited
+      long openedMs = context.nowMs;
+      List<LeaseGranted> probes = List.of();
+      while (probes.isEmpty()) {
+        probes = grants(context.sleep(1_000));
+        context.ask("again-" + context.nowMs, "a3", 100);
+      }
+
+      // then
+      assertThat(probes).hasSize(1);
+      waits.add(probes.get(0).grantedAtMs() - openedMs);
+      List<Event> again = refused(probes.get(0), null);
+      assertThat(only(again, BreakerOpened.class).cause()).isEqualTo(BreakerCause.PROBE_REFUSED);
+    }
+    assertThat(waits).containsExactly(1_000L, 2_000L, 4_000L, 8_000L, 16_000L, 30_000L, 30_000L);
+  }
+
+  @Test
+  void shouldCloseAtAnyAnswerButARefusalAndRampUp() {
+    for (Outcome outcome :
+        List.of(Outcome.SUCCEEDED, Outcome.FAILED_AFTER_SEND, Outcome.OVERLOADED)) {
+      // given
+      EngineContext fresh = EngineContext.with(tokens(60_000), tokens(59_000));
+      open(fresh);
+      fresh.sleep(1_000);
+      LeaseGranted probe = only(fresh.ask("p", "a1", 100), LeaseGranted.class);
+
+      // when
+      List<Event> answered = fresh.settle(probe.leaseId(), "a1", outcome, null, null);
+
+      // then
+      assertThat(only(answered, BreakerClosed.class).leaseId()).isEqualTo(probe.leaseId());
+      long pauseMs = outcome == Outcome.OVERLOADED ? 1_000 : 0;
+      assertThat(only(answered, RampStarted.class).fromMs()).isEqualTo(fresh.nowMs + pauseMs);
+    }
+  }
+
+  @Test
+  void shouldCloseWhenTheProbeStreamsAndNotWhenItOnlyRenews() {
+    // given
+    open();
+    context.sleep(1_000);
+    String probe = granted("p");
+
+    // when
+    List<Event> renewed = context.settle(probe, "a1", Outcome.IN_PROGRESS, null, null);
+    List<Event> streams = context.settle(probe, "a1", Outcome.IN_PROGRESS, 100L, null);
+
+    // then
+    assertThat(renewed).noneMatch(BreakerClosed.class::isInstance);
+    only(streams, BreakerClosed.class);
+  }
+
+  @Test
+  void shouldHandTheProbeOnWhenItIsGivenBackOrCancelled() {
+    // given
+    open();
+    context.sleep(1_000);
+    String probe = granted("p1");
+    for (int i = 2; i < 5; i++) {
+      context.ask("p" + i, "a1", 100);
+    }
+
+    // when: given back, cancelled after its grant, and too large
+    List<Event> givenBack = context.settle(probe, "a1", Outcome.NOT_SENT, null, null);
+    List<Event> cancelled =
+        context.submit(
+            new Command.SettleLease(
+                new Settlement(null, "p2", "a1", "k/q", Outcome.CANCELLED, null, false, null),
+                context.nowMs));
+    List<Event> tooLarge =
+        context.settle(
+            only(cancelled, LeaseGranted.class).leaseId(),
+            "a1",
+            Outcome.RATE_LIMITED,
+            null,
+            null,
+            s -> with(s, Kind.NEVER_FITS, null));
+
+    // then
+    for (List<Event> events : List.of(givenBack, cancelled, tooLarge)) {
+      BreakerOpened opened = only(events, BreakerOpened.class);
+      assertThat(opened.cause()).isEqualTo(BreakerCause.PROBE_NOT_SENT);
+      assertThat(opened.probeAtMs()).isEqualTo(context.nowMs);
+      assertThat(only(events, BreakerHalfOpen.class).leaseId())
+          .isEqualTo(only(events, LeaseGranted.class).leaseId());
+    }
+  }
+
+  @Test
+  void shouldNotBeWedgedByAProbeThatVanishesAndStillHearOfOneThatIsSlow() {
+    // given
+    open();
+    context.sleep(1_000);
+    String slow = granted("p1");
+    context.ask("p2", "a2", 100);
+    context.ask("p3", "a3", 100);
+
+    // when
+    List<Event> within = context.sleep(14_999);
+    List<Event> after = context.sleep(1);
+    List<Event> answered = context.settle(slow, "a1", Outcome.SUCCEEDED, 100L, 0L);
+
+    // then
+    assertThat(grants(within)).isEmpty();
+    assertThat(only(after, BreakerOpened.class).cause()).isEqualTo(BreakerCause.PROBE_SILENT);
+    assertThat(only(after, LeaseGranted.class).requestId()).isEqualTo("p2");
+    only(answered, BreakerClosed.class);
+  }
+
+  @Test
+  void shouldIgnoreRefusalsOfLeasesGrantedBeforeItOpened() {
+    // given
+    List<String> leases = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      leases.add(granted("r" + i));
+    }
+    refused(leases.get(0), null);
+    refused(leases.get(1), null);
+
+    // when: one while it is open, then it closes, then two more
+    List<Event> open = refused(leases.get(2), null);
+    context.sleep(1_000);
+    String probe = granted("p");
+    List<Event> inFlight = refused(leases.get(3), null);
+    context.settle(probe, "a1", Outcome.SUCCEEDED, 100L, 0L);
+    List<Event> closed = new ArrayList<>(refused(leases.get(4), null));
+    closed.addAll(refused(leases.get(5), null));
+
+    // then
+    for (List<Event> events : List.of(open, inFlight, closed)) {
+      assertThat(events)
+          .noneMatch(BreakerOpened.class::isInstance)
+          .noneMatch(BreakerClosed.class::isInstance);
+    }
+    assertThat(open).noneMatch(QuotaHeld.class::isInstance);
+  }
+
+  @Test
+  void shouldTakeARetryAfterForAFloorWhoeverBringsIt() {
+    // given
+    String old = granted("old");
+    open();
+
+    // when
+    refused(old, 9_000L);
+    context.ask("p", "a1", 100);
+
+    // then
+    assertThat(grants(context.sleep(8_999))).isEmpty();
+    assertThat(grants(context.sleep(1))).hasSize(1);
+  }
+
+  @Test
+  void shouldPaceWhoWaitedAfterItCloses() {
+    // given: a hundred calls, and a bucket that holds them all
+    open();
+    for (int i = 0; i < 100; i++) {
+      context.ask("w" + i, "a" + i, 500);
+    }
+    LeaseGranted probe = only(context.sleep(1_000), LeaseGranted.class);
+    List<LeaseGranted> served = new ArrayList<>(grants(answer(probe)));
+    long fromMs = context.nowMs;
+
+    // when
+    served.addAll(grants(context.sleep(20_000)));
+
+    // then: 20 s of the ramp are worth 11.7 s of the rate, 95 % of the limit: 22 calls and the
+    // first
+    assertThat(served).hasSize(23);
+    assertThat(served.stream().filter(e -> e.grantedAtMs() == fromMs)).hasSize(1);
+    assertThat(served.stream().filter(e -> e.grantedAtMs() < fromMs + 1_000)).hasSize(1);
+  }
+
+  @Test
+  void shouldTellTheWaitThroughARamp() {
+    // given
+    open();
+    context.sleep(1_000);
+    LeaseGranted probe = only(context.ask("p", "a1", 100), LeaseGranted.class);
+    answer(probe);
+    for (int i = 0; i < 30; i++) {
+      context.ask("w" + i, "a", 1_000);
+    }
+
+    // when
+    LeaseQueued told = only(context.ask("last", "a", 1_000), LeaseQueued.class);
+    long toldMs = context.nowMs;
+    LeaseGranted last = null;
+    for (LeaseGranted e : grants(context.sleep(120_000))) {
+      last = e.requestId().equals("last") ? e : last;
+    }
+
+    // then
+    assertThat(last).isNotNull();
+    long waitedMs = last.grantedAtMs() - toldMs;
+    assertThat(told.etaMs()).isBetween(waitedMs * 9 / 10, waitedMs * 11 / 10);
+    assertThat(waitedMs).isGreaterThan(30_000);
+  }
+
+  @Test
+  void shouldRampAfterALongHoldAndNotAfterAShortOne() {
+    // given
+    String one = granted("r1");
+    String two = granted("r2");
+
+    // when
+    List<Event> shortHold = refused(one, 29_999L);
+    context.sleep(30_000);
+    List<Event> longHold = refused(two, 30_000L);
+    long untilMs = context.nowMs + 30_000;
+    for (int i = 0; i < 10; i++) {
+      context.ask("w" + i, "a" + i, 1_000);
+    }
+    List<LeaseGranted> served = grants(context.sleep(40_000));
+
+    // then: 10 s of the ramp are worth 5.4 s of the rate
+    assertThat(shortHold).noneMatch(RampStarted.class::isInstance);
+    assertThat(only(longHold, RampStarted.class).fromMs()).isEqualTo(untilMs);
+    assertThat(served.get(0).grantedAtMs()).isEqualTo(untilMs);
+    assertThat(served).hasSize(6);
+  }
+
+  @Test
+  void shouldEndTheRampWithoutABurst() {
+    // given: a bucket that fills while a queue is paced
+    open();
+    context.sleep(1_000);
+    LeaseGranted probe = only(context.ask("p", "a1", 100), LeaseGranted.class);
+    answer(probe);
+    List<LeaseGranted> served = new ArrayList<>();
+    int ended = 0;
+    for (int i = 0; i < 240; i++) {
+      context.ask("w" + i + "a", "a", 1_000);
+      context.ask("w" + i + "b", "b", 1_000);
+      List<Event> events = context.sleep(1_000);
+      ended += events.stream().filter(RampEnded.class::isInstance).count();
+      served.addAll(grants(events));
+    }
+
+    // then: never more in a second than twice the rate and one call
+    for (LeaseGranted e : served) {
+      long within =
+          served.stream()
+              .filter(
+                  o ->
+                      o.grantedAtMs() >= e.grantedAtMs()
+                          && o.grantedAtMs() < e.grantedAtMs() + 1_000)
+              .count();
+      assertThat(within).isLessThanOrEqualTo(3);
+    }
+    assertThat(ended).isEqualTo(1);
+    assertThat(context.engine.show("k/q", context.nowMs).breaker().isOpen()).isFalse();
+  }
+
+  @Test
+  void shouldPauseOnceForOverloadsOfOneEpisodeAndRamp() {
+    // given
+    List<String> leases = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      leases.add(granted("r" + i));
+    }
+
+    // when
+    List<Event> events = new ArrayList<>();
+    for (String lease : leases) {
+      events.addAll(context.settle(lease, "a1", Outcome.OVERLOADED, null, null));
+    }
+    long pausedMs = context.nowMs;
+    context.sleep(1_000);
+    List<Event> second = context.settle(granted("next"), "a1", Outcome.OVERLOADED, null, null);
+
+    // then
+    assertThat(only(events, QuotaHeld.class).untilMs()).isEqualTo(pausedMs + 1_000);
+    assertThat(only(events, RampStarted.class).fromMs()).isEqualTo(pausedMs + 1_000);
+    assertThat(only(second, QuotaHeld.class).untilMs()).isEqualTo(context.nowMs + 2_000);
+    assertThat(only(second, RampStarted.class).fromMs()).isEqualTo(context.nowMs + 2_000);
+    assertThat(context.level(dev.fairway.admission.engine.bucket.Dimension.TOKENS)).isPositive();
+  }
+
+  @Test
+  void shouldCloseWhenAnOperatorClearsTheQuota() {
+    // given
+    open();
+    context.ask("w", "a1", 100);
+
+    // when
+    List<Event> cleared =
+        context.submit(
+            new Command.DefineQuota(
+                cleared(EngineContext.quota(tokens(60_000), tokens(59_000)), Preset.FAIRWAY),
+                EngineContext.SALT));
+
+    // then
+    assertThat(only(cleared, BreakerClosed.class).leaseId()).isNull();
+    only(cleared, RampStarted.class);
+    assertThat(grants(cleared)).hasSize(1);
+  }
+
+  @Test
+  void shouldForgetTheBreakerUnderAPolicyThatHasNone() {
+    // given
+    open();
+
+    // when
+    context.submit(
+        new Command.DefineQuota(
+            cleared(EngineContext.quota(tokens(60_000), tokens(59_000)), Preset.SEED),
+            EngineContext.SALT));
+    String first = granted("s1");
+    String second = granted("s2");
+
+    // then
+    assertThat(context.engine.show("k/q", context.nowMs).breaker()).isEqualTo(BreakerState.NONE);
+    List<Event> events = new ArrayList<>(refused(first, null));
+    events.addAll(refused(second, 40_000L));
+    assertThat(events)
+        .noneMatch(BreakerOpened.class::isInstance)
+        .noneMatch(RampStarted.class::isInstance);
+  }
+
+  @Test
+  void shouldLetALeaseOfAnotherQuotaProbeAQuotaThatItTakesFromToo() {
+    // given: the breaker of the quota that k/team takes from is open, and so is nobody else's
+    context.submit(
+        new Command.DefineQuota(
+            named(EngineContext.quota(tokens(60_000), null), "k/team", List.of("k/q")),
+            EngineContext.SALT));
+    open();
+
+    // when
+    List<Event> early = context.submit(team("t1"));
+    LeaseGranted probe = only(context.sleep(1_000), LeaseGranted.class);
+    List<Event> others = context.submit(team("t2"));
+    List<Event> answered =
+        context.submit(
+            new Command.SettleLease(
+                new Settlement(
+                    probe.leaseId(),
+                    null,
+                    probe.agentId(),
+                    "k/team",
+                    Outcome.SUCCEEDED,
+                    null,
+                    false,
+                    null),
+                context.nowMs));
+
+    // then
+    assertThat(grants(early)).isEmpty();
+    assertThat(probe.requestId()).isEqualTo("t1");
+    assertThat(grants(others)).isEmpty();
+    assertThat(only(answered, BreakerClosed.class))
+        .isEqualTo(new BreakerClosed("k/q", probe.leaseId()));
+    assertThat(grants(answered)).hasSize(1);
+  }
+
+  private Command team(String id) {
+    LeaseRequest r = EngineContext.request(id, "a-" + id, 100, 0);
+    LeaseRequest request =
+        new LeaseRequest(
+            id,
+            r.agentId(),
+            "k/team",
+            null,
+            r.role(),
+            r.leaseClass(),
+            null,
+            0,
+            null,
+            r.estimate(),
+            null,
+            null,
+            null,
+            null);
+    return new Command.RequestLease(request, context.nowMs);
+  }
+
+  private void open() {
+    open(context);
+  }
+
+  private static void open(EngineContext context) {
+    String first = only(context.ask("o1", "a1", 100), LeaseGranted.class).leaseId();
+    String second = only(context.ask("o2", "a1", 100), LeaseGranted.class).leaseId();
+    refused(context, first, null);
+    only(refused(context, second, null), BreakerOpened.class);
+  }
+
+  private String granted(String id) {
+    return only(context.ask(id, "a1", 100), LeaseGranted.class).leaseId();
+  }
+
+  private List<Event> refused(String lease, Long retryAfterMs) {
+    return refused(context, lease, retryAfterMs);
+  }
+
+  private List<Event> refused(LeaseGranted lease, Long retryAfterMs) {
+    return context.settle(
+        lease.leaseId(),
+        lease.agentId(),
+        Outcome.RATE_LIMITED,
+        null,
+        null,
+        s -> with(s, Kind.RATE_LIMITED, retryAfterMs));
+  }
+
+  private List<Event> answer(LeaseGranted lease) {
+    return context.settle(lease.leaseId(), lease.agentId(), Outcome.SUCCEEDED, 100L, 0L);
+  }
+
+  private static List<Event> refused(EngineContext context, String lease, Long retryAfterMs) {
+    return context.settle(
+        lease,
+        "a1",
+        Outcome.RATE_LIMITED,
+        null,
+        null,
+        s -> with(s, Kind.RATE_LIMITED, retryAfterMs));
+  }
+
+  private static Settlement with(Settlement s, Kind kind, Long retryAfterMs) {
+    return new Settlement(
+        s.leaseId(),
+        s.requestId(),
+        s.agentId(),
+        s.quotaId(),
+        s.outcome(),
+        s.usage(),
+        s.requeue(),
+        new Signal(429, kind, null, retryAfterMs, 0L, null, Map.of()));
+  }
+
+  private static List<LeaseGranted> grants(List<Event> events) {
+    return events.stream()
+        .filter(LeaseGranted.class::isInstance)
+        .map(LeaseGranted.class::cast)
+        .toList();
+  }
+
+  private static QuotaDefinition cleared(QuotaDefinition d, Preset preset) {
+    return changed(d, d.id(), d.also(), preset, d.clearCount() + 1);
+  }
+
+  private static QuotaDefinition named(QuotaDefinition d, String id, List<String> also) {
+    return changed(d, id, also, d.preset(), d.clearCount());
+  }
+
+  private static QuotaDefinition changed(
+      QuotaDefinition d, String id, List<String> also, Preset preset, int clearCount) {
+    Amounts limits = d.limits();
+    return new QuotaDefinition(
+        id,
+        d.provider(),
+        preset,
+        d.models(),
+        also,
+        d.window(),
+        limits,
+        d.depth(),
+        d.level(),
+        d.margin(),
+        d.leaseTtlMs(),
+        d.maxQueueWaitMs(),
+        d.outputReservation(),
+        d.defaultEstimate(),
+        d.lateSettlementWindowMs(),
+        d.queueMax(),
+        d.queueMaxPerAgent(),
+        d.budgets(),
+        d.classes(),
+        d.tenants(),
+        d.roles(),
+        d.state(),
+        clearCount);
+  }
+}
