@@ -183,8 +183,10 @@ final class Join {
     }
     journal.grantsByRequest.forEach(
         (request, grants) -> {
+          // The first is above 1 where the request repeats one that failed; then one by one.
+          int first = grants.get(0).getAttempt();
           for (int i = 0; i < grants.size(); i++) {
-            if (grants.get(i).getAttempt() != i + 1) {
+            if (first < 1 || grants.get(i).getAttempt() != first + i) {
               differences.add(
                   Kind.ATTEMPT,
                   request + " has attempt " + grants.get(i).getAttempt() + " in place " + (i + 1));
