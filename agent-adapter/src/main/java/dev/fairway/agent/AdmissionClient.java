@@ -33,6 +33,7 @@ public final class AdmissionClient implements AutoCloseable {
   private final LeaseBook leases;
   private final CallBook calls;
   private final Counters counters;
+  private final UnleasedReports reports;
   private final Completions completions;
   private final RequestIds requestIds = new RequestIds();
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -48,6 +49,7 @@ public final class AdmissionClient implements AutoCloseable {
     this.completions = new Completions(config.completionExecutor(), timers);
     this.counters = new Counters();
     ClientContext context = new ClientContext(config, timers, outbox, completions, counters);
+    this.reports = context.reports();
     this.leases = new LeaseBook(context);
     this.calls = new CallBook(context, leases, requestIds);
     this.replies =
@@ -89,10 +91,14 @@ public final class AdmissionClient implements AutoCloseable {
    * stood still or replies were held up, is given back, and the call asks again as a new request,
    * within its timeout; the third such grant fails it with {@code LEASE_EXPIRED}.
    *
+   * <p>Where the coordinator does not answer for a while, the call goes on by {@link
+   * AdmissionClientConfig#fallback()}; its lease then says {@code leased() == false}.
+   *
    * @return completes with the lease once it is granted, or exceptionally with {@link
-   *     LeaseRejectedException}, {@link AdmissionTimeoutException} or, where the call could not be
-   *     sent or a bound is reached, {@link AdmissionException}. Cancelling it (itself, not a future
-   *     derived from it) withdraws the request; a grant that still arrives is given back
+   *     LeaseRejectedException}, {@link AdmissionTimeoutException}, {@link
+   *     RetryBudgetSpentException} or, where the call could not be sent or a bound is reached,
+   *     {@link AdmissionException}. Cancelling it (itself, not a future derived from it) withdraws
+   *     the request; a grant that still arrives is given back
    */
   public CompletableFuture<Lease> acquire(LeaseCall call) {
     CompletableFuture<Lease> lease = calls.acquire(call);
@@ -118,7 +124,7 @@ public final class AdmissionClient implements AutoCloseable {
     Checks.requestId("a request id", requestId);
     CompletableFuture<Void> reported = new CompletableFuture<>();
     completions.follow(
-        outbox.send(
+        reports.send(
             Records.settlement(
                 config.agentId(member),
                 quota,
@@ -131,7 +137,7 @@ public final class AdmissionClient implements AutoCloseable {
         reported,
         "Expected the brokers to take the report of unleased call "
             + requestId
-            + ", but they did not. Report it again with the same id.");
+            + ", but they did not. It is kept, and sent again when the coordinator answers.");
     return reported;
   }
 
@@ -197,7 +203,7 @@ public final class AdmissionClient implements AutoCloseable {
 
   /** Counters since the start, and what is held now. */
   public AdmissionClientStats stats() {
-    return counters.snapshot(calls.pendingCalls(), leases.size());
+    return counters.snapshot(calls.pendingCalls(), leases.size(), calls.silentKeys());
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.fairway.agent;
 
+import dev.fairway.agent.fallback.FallbackConfig;
 import dev.fairway.schemas.Topics;
 import java.time.Duration;
 import java.util.Map;
@@ -24,6 +25,7 @@ import java.util.concurrent.ForkJoinPool;
  * @param resendAfterMax longest time between two sends of a request
  * @param renewFor how long the client itself keeps one lease alive by renewals, counted from its
  *     grant, so that a forgotten lease does not hold capacity for ever
+ * @param fallback how calls go on while the coordinator does not answer
  * @param pendingCallsMax most calls that may wait; one more fails at once
  * @param openLeasesMax most calls and leases together; one more call fails at once
  * @param startTimeout how long {@link AdmissionClient#start} may take
@@ -44,6 +46,7 @@ public record AdmissionClientConfig(
     Duration resendAfter,
     Duration resendAfterMax,
     Duration renewFor,
+    FallbackConfig fallback,
     int pendingCallsMax,
     int openLeasesMax,
     Duration startTimeout,
@@ -61,6 +64,10 @@ public record AdmissionClientConfig(
     positive("renewFor", renewFor);
     positive("startTimeout", startTimeout);
     positive("closeTimeout", closeTimeout);
+    if (fallback == null) {
+      throw new IllegalArgumentException(
+          "Expected a fallback, but found null. Leave it out for FallbackConfig.DEFAULT.");
+    }
     Topics topics = new Topics(topicPrefix);
     if (resendAfterMax == null || resendAfterMax.compareTo(resendAfter) < 0) {
       throw new IllegalArgumentException(
@@ -146,6 +153,7 @@ public record AdmissionClientConfig(
     private Duration resendAfter = Duration.ofSeconds(2);
     private Duration resendAfterMax = Duration.ofSeconds(30);
     private Duration renewFor = Duration.ofHours(1);
+    private FallbackConfig fallback = FallbackConfig.DEFAULT;
     private int pendingCallsMax = 10_000;
     private int openLeasesMax = 20_000;
     private Duration startTimeout = Duration.ofSeconds(30);
@@ -188,6 +196,12 @@ public record AdmissionClientConfig(
     /** How long the client itself keeps one lease alive; 1 hour if not called. */
     public Builder renewFor(Duration renewFor) {
       this.renewFor = renewFor;
+      return this;
+    }
+
+    /** How calls go on without the coordinator; by the safe share, after 5 s, if not called. */
+    public Builder fallback(FallbackConfig fallback) {
+      this.fallback = fallback;
       return this;
     }
 
@@ -239,6 +253,7 @@ public record AdmissionClientConfig(
           resendAfter,
           resendAfterMax,
           renewFor,
+          fallback,
           pendingCallsMax,
           openLeasesMax,
           startTimeout,

@@ -1,19 +1,24 @@
 package dev.fairway.agent;
 
+import dev.fairway.agent.fallback.FullJitter;
+import dev.fairway.agent.fallback.RetryBudget;
+import dev.fairway.agent.fallback.ShareBucket;
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.DecisionStatus;
 import dev.fairway.schemas.Grant;
+import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.Queued;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.Settlement;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.apache.kafka.common.errors.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,9 +40,10 @@ final class CallBook implements ReplyReader.Handler {
   private final LeaseBook leases;
   private final RequestIds requestIds;
   private final SilentSettlements silent;
-  private final Map<String, PendingCall> pending = new HashMap<>();
+  private final Map<String, PendingCall> pending = new LinkedHashMap<>();
   private final DecisionMemory memory = new DecisionMemory();
   private final SafeCapacities safeCapacities = new SafeCapacities();
+  private final SilentKeys silentKeys;
 
   /** What is to be told once the monitor is free; empty whenever it is. */
   private List<Runnable> notices = new ArrayList<>();
@@ -49,10 +55,15 @@ final class CallBook implements ReplyReader.Handler {
     this.leases = leases;
     this.requestIds = requestIds;
     this.silent = new SilentSettlements(context);
+    this.silentKeys = new SilentKeys(context, safeCapacities, new Waiting(), FullJitter.STANDARD);
   }
 
   synchronized int pendingCalls() {
     return pending.size();
+  }
+
+  synchronized int silentKeys() {
+    return silentKeys.silent();
   }
 
   synchronized Optional<SafeCapacity> safeCapacity(String agentId, String quota) {
@@ -64,11 +75,13 @@ final class CallBook implements ReplyReader.Handler {
     String agentId = context.config().agentId(call.member());
     Duration timeout = call.timeout() == null ? context.config().callTimeout() : call.timeout();
     PendingCall waiting = new PendingCall(call, timeout);
+    String requestId = call.requestId() == null ? requestIds.next() : call.requestId();
     return entered(
         waiting,
+        () -> refusal(requestId, call.retryBudget(), call.retryOf()),
         refusal -> {
           if (refusal == null) {
-            waiting.request(agentId, requestIds.next());
+            waiting.request(agentId, requestId);
             begin(waiting);
             send(waiting);
           }
@@ -76,14 +89,52 @@ final class CallBook implements ReplyReader.Handler {
   }
 
   /**
-   * Waits for the next attempt of a call that a settlement puts back in line.
+   * Asks anew for a call that the provider refused when it was made without a lease.
    *
-   * @param settle sends that settlement, with requeue or, if the call cannot wait here, without
+   * @param unleasedId under which it was reported
+   * @param retryAfter what the provider asked for, or null
+   * @param report reports it
    */
-  CompletableFuture<Lease> requeue(PendingCall previous, int attempt, Requeue settle) {
-    PendingCall waiting = previous.nextAttempt(attempt);
+  CompletableFuture<Lease> tryAgain(
+      PendingCall previous, String unleasedId, Duration retryAfter, Runnable report) {
+    PendingCall waiting = previous.nextTry(unleasedId, retryAfter);
+    String requestId = requestIds.next();
     return entered(
         waiting,
+        () -> refusal(requestId, previous.call.retryBudget(), unleasedId),
+        refusal -> {
+          context.timers().execute(report);
+          if (refusal == null) {
+            waiting.request(previous.agentId(), requestId);
+            begin(waiting);
+            send(waiting);
+          }
+        });
+  }
+
+  /** A call that was made without a lease ended. */
+  void used(
+      PendingCall call,
+      ShareBucket.Amounts taken,
+      ShareBucket.Amounts used,
+      boolean refused,
+      Duration retryAfter) {
+    locked(() -> silentKeys.used(call, taken, used, refused, retryAfter));
+  }
+
+  /**
+   * Waits for the next attempt of a call that a settlement puts back in line.
+   *
+   * @param retryAfter what the provider asked for, or null
+   * @param settle sends that settlement, with requeue or, if the call cannot wait here, without
+   */
+  CompletableFuture<Lease> requeue(
+      PendingCall previous, int attempt, Duration retryAfter, Requeue settle) {
+    PendingCall waiting = previous.nextAttempt(attempt, retryAfter);
+    String requestId = previous.requestId();
+    return entered(
+        waiting,
+        () -> refusal(requestId, previous.call.retryBudget(), requestId),
         refusal -> {
           if (refusal == null) {
             begin(waiting);
@@ -93,6 +144,7 @@ final class CallBook implements ReplyReader.Handler {
             waiting.requeue = requeued.settlement();
             waiting.lastSend = requeued.sent();
             scheduleResend(waiting, waiting.resendDelayMs);
+            silentKeys.asked(waiting);
           }
         });
   }
@@ -135,11 +187,12 @@ final class CallBook implements ReplyReader.Handler {
     void enter(AdmissionException refusal);
   }
 
-  private CompletableFuture<Lease> entered(PendingCall waiting, Entry entry) {
+  private CompletableFuture<Lease> entered(
+      PendingCall waiting, Supplier<AdmissionException> check, Entry entry) {
     AdmissionException[] refusal = new AdmissionException[1];
     locked(
         () -> {
-          refusal[0] = refusal();
+          refusal[0] = check.get();
           entry.enter(refusal[0]);
         });
     if (refusal[0] != null) {
@@ -149,7 +202,7 @@ final class CallBook implements ReplyReader.Handler {
     return waiting.future;
   }
 
-  private AdmissionException refusal() {
+  private AdmissionException refusal(String requestId, RetryBudget budget, String retryOf) {
     AdmissionClientConfig config = context.config();
     if (closed) {
       return Failures.closed();
@@ -159,6 +212,14 @@ final class CallBook implements ReplyReader.Handler {
     }
     if (pending.size() + leases.size() >= config.openLeasesMax()) {
       return Failures.tooManyLeases(config.openLeasesMax());
+    }
+    if (pending.containsKey(requestId)) {
+      return Failures.inUse(requestId);
+    }
+    // Coming back after a rejection repeats nothing that was sent.
+    if (budget != null && retryOf != null && !memory.isRejected(retryOf) && !budget.trySpend()) {
+      context.counters().budgetsSpent.increment();
+      return Failures.budgetSpent(retryOf);
     }
     return null;
   }
@@ -186,6 +247,7 @@ final class CallBook implements ReplyReader.Handler {
               }
             });
     scheduleResend(waiting, waiting.resendDelayMs);
+    silentKeys.asked(waiting);
   }
 
   private void scheduleResend(PendingCall waiting, long delayMs) {
@@ -202,6 +264,10 @@ final class CallBook implements ReplyReader.Handler {
     if (!waiting.lastSend.isDone()) {
       // It is still being tried: another copy behind the first would only be a load.
       scheduleResend(waiting, waiting.resendDelayMs);
+      return;
+    }
+    if (!silentKeys.maySendAgain(waiting)) {
+      scheduleResend(waiting, context.config().resendAfterMax().toMillis());
       return;
     }
     context.counters().resends.increment();
@@ -270,6 +336,9 @@ final class CallBook implements ReplyReader.Handler {
     }
     CoordinatorClock clock = memory.observe(decision, receivedAtMs);
     safeCapacities.note(decision, clock, receivedAtMs);
+    if (silentKeys.heard(decision.getQuota())) {
+      context.timers().execute(context.reports()::sendKept);
+    }
     if (memory.isSeen(decision)) {
       context.counters().duplicateReplies.increment();
       return;
@@ -388,7 +457,36 @@ final class CallBook implements ReplyReader.Handler {
     pending.remove(waiting.requestId());
     waiting.cancelTimers();
     context.counters().rejects.increment();
+    memory.reject(decision.getRequestId());
     fail(waiting, Failures.rejected(waiting, decision));
+  }
+
+  /** What goes on without the coordinator is taken from here. */
+  private final class Waiting implements SilentKeys.Calls {
+    @Override
+    public void locked(Runnable change) {
+      CallBook.this.locked(change);
+    }
+
+    @Override
+    public boolean waits(PendingCall call) {
+      return pending.get(call.requestId()) == call;
+    }
+
+    @Override
+    public List<PendingCall> waitingFor(String key) {
+      return pending.values().stream()
+          .filter(call -> Ids.keyOf(call.call.quota()).equals(key))
+          .toList();
+    }
+
+    @Override
+    public void pass(PendingCall call, ShareBucket.Amounts charged) {
+      giveUp(call);
+      context.counters().unleased.increment();
+      Lease lease = leases.openUnleased(CallBook.this, call, requestIds.next(), charged);
+      notices.add(() -> context.completions().execute(() -> hand(lease, call)));
+    }
   }
 
   /** Runs a change under the monitor, and what it has to tell after that. */

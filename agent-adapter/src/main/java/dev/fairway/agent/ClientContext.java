@@ -6,4 +6,15 @@ record ClientContext(
     Timers timers,
     Outbox outbox,
     Completions completions,
-    Counters counters) {}
+    UnleasedReports reports,
+    Counters counters) {
+
+  ClientContext(
+      AdmissionClientConfig config,
+      Timers timers,
+      Outbox outbox,
+      Completions completions,
+      Counters counters) {
+    this(config, timers, outbox, completions, new UnleasedReports(outbox, counters), counters);
+  }
+}

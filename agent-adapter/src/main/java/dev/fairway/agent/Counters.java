@@ -15,11 +15,16 @@ final class Counters {
   final LongAdder foreignReplies = new LongAdder();
   final LongAdder duplicateReplies = new LongAdder();
   final LongAdder unreadableReplies = new LongAdder();
+  final LongAdder silences = new LongAdder();
+  final LongAdder unleased = new LongAdder();
+  final LongAdder unreported = new LongAdder();
+  final LongAdder budgetsSpent = new LongAdder();
 
-  AdmissionClientStats snapshot(int pendingCalls, int openLeases) {
+  AdmissionClientStats snapshot(int pendingCalls, int openLeases, int silentKeys) {
     return new AdmissionClientStats(
         pendingCalls,
         openLeases,
+        silentKeys,
         grants.sum(),
         rejects.sum(),
         timeouts.sum(),
@@ -30,6 +35,10 @@ final class Counters {
         lateGrants.sum(),
         foreignReplies.sum(),
         duplicateReplies.sum(),
-        unreadableReplies.sum());
+        unreadableReplies.sum(),
+        silences.sum(),
+        unleased.sum(),
+        unreported.sum(),
+        budgetsSpent.sum());
   }
 }

@@ -21,6 +21,7 @@ final class DecisionMemory {
 
   private final Map<String, Boolean> seen = new BoundedMap<>(SEEN_DECISIONS_MAX);
   private final Map<String, Boolean> givenUp = new BoundedMap<>(GIVEN_UP_MAX);
+  private final Map<String, Boolean> rejected = new BoundedMap<>(GIVEN_UP_MAX);
   private final Map<String, CoordinatorClock> clocks = new BoundedMap<>(CLOCKS_MAX);
 
   /** The clock of the coordinator that decided, with what this decision says of it. */
@@ -43,6 +44,15 @@ final class DecisionMemory {
   /** Whether the request of this decision was one of this client's, and was given up. */
   boolean isGivenUp(Decision decision) {
     return givenUp.containsKey(decision.getRequestId());
+  }
+
+  /** A request that was rejected: who comes back for it makes no retry. */
+  void reject(String requestId) {
+    rejected.put(requestId, true);
+  }
+
+  boolean isRejected(String requestId) {
+    return rejected.containsKey(requestId);
   }
 
   void giveUp(PendingCall call) {

@@ -42,6 +42,21 @@ final class Failures {
         error);
   }
 
+  static RetryBudgetSpentException budgetSpent(String retryOf) {
+    return new RetryBudgetSpentException(
+        "Expected a retry budget that allows to try "
+            + retryOf
+            + " again, but all its retries are spent. Report the failure to whoever began the call; a"
+            + " further try would find what the others found.");
+  }
+
+  static AdmissionException inUse(String requestId) {
+    return new AdmissionException(
+        "Expected a request id that no waiting call has, but "
+            + requestId
+            + " waits already. Wait for that one, or use newRequestId().");
+  }
+
   static AdmissionTimeoutException timeout(PendingCall call) {
     return new AdmissionTimeoutException(
         "Expected a grant of quota "

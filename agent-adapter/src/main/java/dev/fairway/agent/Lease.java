@@ -1,8 +1,10 @@
 package dev.fairway.agent;
 
+import dev.fairway.agent.fallback.ShareBucket;
 import dev.fairway.schemas.Grant;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.Settlement;
+import dev.fairway.schemas.Signal;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
@@ -31,7 +33,9 @@ public final class Lease implements AutoCloseable {
   private final LeaseBook leases;
   private final CallBook calls;
   private final PendingCall call;
+  private final String requestId;
   private final String leaseId;
+  private final Unleased unleased;
   private final int attempt;
   private final Charge charged;
   private final Renewal renewal;
@@ -54,7 +58,9 @@ public final class Lease implements AutoCloseable {
     this.leases = leases;
     this.calls = calls;
     this.call = call;
+    this.requestId = call.requestId();
     this.leaseId = grant.getLeaseId();
+    this.unleased = null;
     this.attempt = grant.getAttempt();
     this.charged = Records.charge(grant.getCharged());
     this.expiresAtMs = expiresAtMs;
@@ -65,6 +71,27 @@ public final class Lease implements AutoCloseable {
             settlement(Outcome.IN_PROGRESS, false, null, null),
             grant.getTtlMs(),
             context.timers().nowMs() + context.config().renewFor().toMillis());
+  }
+
+  /** A call that goes on while the coordinator is silent. */
+  Lease(
+      ClientContext context,
+      LeaseBook leases,
+      CallBook calls,
+      PendingCall call,
+      String requestId,
+      ShareBucket.Amounts taken) {
+    this.context = context;
+    this.leases = leases;
+    this.calls = calls;
+    this.call = call;
+    this.requestId = requestId;
+    this.leaseId = null;
+    this.unleased = new Unleased(context, calls, call, requestId, taken);
+    this.attempt = 1;
+    this.charged = unleased.charge();
+    this.expiresAtMs = context.timers().nowMs() + Unleased.USABLE_MS;
+    this.renewal = null;
   }
 
   void start() {
@@ -78,9 +105,17 @@ public final class Lease implements AutoCloseable {
     }
   }
 
-  /** Request that was granted. */
+  /** Request that was granted; of a call without a lease, the one under which it is reported. */
   public String requestId() {
-    return call.requestId();
+    return requestId;
+  }
+
+  /**
+   * Whether there is a lease. If not, the coordinator was silent, and the call goes on by the
+   * client's fail mode; it is settled as any other, and the coordinator hears of it as UNLEASED.
+   */
+  public boolean leased() {
+    return unleased == null;
   }
 
   /** Agent that asked: the client's own, or the member it spoke for. */
@@ -88,7 +123,7 @@ public final class Lease implements AutoCloseable {
     return call.agentId();
   }
 
-  /** Id of the lease. */
+  /** Id of the lease, or null if there is none. */
   public String leaseId() {
     return leaseId;
   }
@@ -103,7 +138,7 @@ public final class Lease implements AutoCloseable {
     return attempt;
   }
 
-  /** What the grant took from the quota. */
+  /** What the grant took from the quota, or the call from the client's share of it. */
   public Charge charged() {
     return charged;
   }
@@ -127,8 +162,8 @@ public final class Lease implements AutoCloseable {
   public synchronized void markSent() {
     if (!usable()) {
       throw new AdmissionException(
-          "Expected a usable lease before sending, but lease "
-              + leaseId
+          "Expected a usable lease before sending, but "
+              + name()
               + (outcome == null ? " has expired" : " is settled as " + outcome)
               + ". Don't send the call; close the lease and acquire another one.");
     }
@@ -154,6 +189,9 @@ public final class Lease implements AutoCloseable {
         return CompletableFuture.failedFuture(alreadySettled(Outcome.IN_PROGRESS));
       }
       inProgress = true;
+      if (unleased != null) {
+        return CompletableFuture.completedFuture(null);
+      }
       sent = renewal.send(settlement(Outcome.IN_PROGRESS, false, usage, signal));
     }
     CompletableFuture<Void> acknowledged = new CompletableFuture<>();
@@ -196,9 +234,15 @@ public final class Lease implements AutoCloseable {
       }
       outcome = Outcome.RATE_LIMITED;
     }
+    Duration retryAfter = signal == null ? null : signal.retryAfter();
+    if (unleased != null) {
+      return calls.tryAgain(
+          call, requestId, retryAfter, () -> finishUnleased(Outcome.RATE_LIMITED, null, signal));
+    }
     return calls.requeue(
         call,
         attempt + 1,
+        retryAfter,
         requeue -> {
           Settlement settlement = settlement(Outcome.RATE_LIMITED, requeue, null, signal);
           return new CallBook.Requeued(settlement, finish(settlement));
@@ -258,7 +302,10 @@ public final class Lease implements AutoCloseable {
       }
       outcome = finalOutcome;
       settled = new CompletableFuture<>();
-      sent = finish(settlement(finalOutcome, false, usage, signal));
+      sent =
+          unleased == null
+              ? finish(settlement(finalOutcome, false, usage, signal))
+              : finishUnleased(finalOutcome, usage, signal);
     }
     acknowledge(settled, finalOutcome, sent);
     return settled.copy();
@@ -281,6 +328,12 @@ public final class Lease implements AutoCloseable {
     var unused = settle(unreported, null, null);
   }
 
+  private synchronized CompletableFuture<Void> finishUnleased(
+      Outcome reported, UsageReport usage, ProviderSignal signal) {
+    leases.remove(this);
+    return unleased.end(reported, usage, signal, signal(signal));
+  }
+
   private CompletableFuture<Void> finish(Settlement settlement) {
     renewal.stop();
     leases.remove(this);
@@ -289,18 +342,15 @@ public final class Lease implements AutoCloseable {
 
   private synchronized Settlement settlement(
       Outcome reported, boolean requeue, UsageReport usage, ProviderSignal signal) {
+    return Records.settlement(
+        call.agentId(), quota(), requestId, leaseId, reported, requeue, usage, signal(signal));
+  }
+
+  private Signal signal(ProviderSignal signal) {
     long nowMs = context.timers().nowMs();
     Long ageMs = answeredAtMs == null ? null : nowMs - answeredAtMs;
     Long msSinceSend = sentAtMs == null ? null : nowMs - sentAtMs;
-    return Records.settlement(
-        call.agentId(),
-        quota(),
-        requestId(),
-        leaseId,
-        reported,
-        requeue,
-        usage,
-        Records.signal(signal, ageMs, msSinceSend));
+    return Records.signal(signal, ageMs, msSinceSend);
   }
 
   /** Not under the monitor: the future's dependents may run here. */
@@ -313,19 +363,28 @@ public final class Lease implements AutoCloseable {
             future,
             "Expected the brokers to take "
                 + reported
-                + " of lease "
-                + leaseId
-                + ", but they did not; until it expires the lease stays charged.");
+                + (unleased == null
+                    ? " of lease "
+                        + leaseId
+                        + ", but they did not; until it expires the lease stays charged."
+                    : " of the unleased call "
+                        + requestId
+                        + ", but they did not; it is kept, and reported when the coordinator"
+                        + " answers."));
   }
 
   private AdmissionException alreadySettled(Outcome reported) {
     return new AdmissionException(
-        "Expected lease "
-            + leaseId
+        "Expected "
+            + name()
             + " to be open, but it is settled as "
             + outcome
             + "; "
             + reported
             + " was not sent. Settle a lease once.");
+  }
+
+  private String name() {
+    return unleased == null ? "lease " + leaseId : "the unleased call " + requestId;
   }
 }

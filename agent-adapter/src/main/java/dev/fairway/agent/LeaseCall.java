@@ -1,5 +1,6 @@
 package dev.fairway.agent;
 
+import dev.fairway.agent.fallback.RetryBudget;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Consumer;
@@ -19,6 +20,9 @@ import java.util.function.Consumer;
  * @param repeatFailures how often the same step failed before, 0 to 1000
  * @param unblocks how many tasks wait for this one, 0 or more, or null
  * @param tenant tenant claimed, or null for the one of the agent's pattern
+ * @param requestId id of the request, or null for a new one; who names it may ask again for the
+ *     same call after a restart, with the same content, and gets the place or the grant that it has
+ * @param retryBudget spent by one for each repetition of a failed call, or null for none
  * @param deadline when the coordinator drops the request from the queue, by its own clock, or null
  *     for twice the quota's longest wait
  * @param timeout when the client gives the call up, or null for the client's default
@@ -36,6 +40,8 @@ public record LeaseCall(
     int repeatFailures,
     Integer unblocks,
     String tenant,
+    String requestId,
+    RetryBudget retryBudget,
     Instant deadline,
     Duration timeout,
     Consumer<QueueUpdate> onQueued) {
@@ -91,6 +97,9 @@ public record LeaseCall(
     if (tenant != null) {
       Checks.id("a tenant", tenant);
     }
+    if (requestId != null) {
+      Checks.requestId("a request id", requestId);
+    }
     if (repeatFailures < 0 || repeatFailures > 1000) {
       throw new IllegalArgumentException(
           "Expected repeatFailures of 0 to 1000, but found " + repeatFailures + ".");
@@ -134,6 +143,8 @@ public record LeaseCall(
     private int repeatFailures;
     private Integer unblocks;
     private String tenant;
+    private String requestId;
+    private RetryBudget retryBudget;
     private Instant deadline;
     private Duration timeout;
     private Consumer<QueueUpdate> onQueued;
@@ -219,6 +230,18 @@ public record LeaseCall(
       return this;
     }
 
+    /** Id of the request; {@link AdmissionClient#newRequestId()} makes one. */
+    public Builder requestId(String requestId) {
+      this.requestId = requestId;
+      return this;
+    }
+
+    /** Spent by one for each repetition of a failed call. */
+    public Builder retryBudget(RetryBudget retryBudget) {
+      this.retryBudget = retryBudget;
+      return this;
+    }
+
     /** When the coordinator drops the request from the queue, by its own clock. */
     public Builder deadline(Instant deadline) {
       this.deadline = deadline;
@@ -254,6 +277,8 @@ public record LeaseCall(
           repeatFailures,
           unblocks,
           tenant,
+          requestId,
+          retryBudget,
           deadline,
           timeout,
           onQueued);

@@ -38,6 +38,11 @@ final class PendingCall {
   Timer resend;
   Timer giveUp;
 
+  /** How often the provider refused this call, and what it asked for the last time, or null. */
+  int refusals;
+
+  Duration retryAfter;
+
   /** Grants that had expired before they were read. */
   int expiredGrants;
 
@@ -59,11 +64,23 @@ final class PendingCall {
   }
 
   /** The same request, waiting for its next attempt. */
-  PendingCall nextAttempt(int attempt) {
-    PendingCall next = new PendingCall(call, timeout, attempt, requestId());
+  PendingCall nextAttempt(int attempt, Duration providersRetryAfter) {
+    PendingCall next = refused(attempt, requestId(), providersRetryAfter);
     next.request = request;
     next.epoch = epoch;
     next.sequence = sequence;
+    return next;
+  }
+
+  /** The same call, to be asked for by a request of its own after one made without a lease. */
+  PendingCall nextTry(String unleasedId, Duration providersRetryAfter) {
+    return refused(1, unleasedId, providersRetryAfter);
+  }
+
+  private PendingCall refused(int attempt, String failedId, Duration providersRetryAfter) {
+    PendingCall next = new PendingCall(call, timeout, attempt, failedId);
+    next.refusals = refusals + 1;
+    next.retryAfter = providersRetryAfter;
     return next;
   }
 

@@ -1,5 +1,6 @@
 package dev.fairway.agent;
 
+import dev.fairway.agent.fallback.ShareBucket;
 import dev.fairway.schemas.Amounts;
 import dev.fairway.schemas.Decision;
 import java.time.Duration;
@@ -56,6 +57,44 @@ final class SafeCapacities {
             optional(share.getOutputTokens()),
             optional(share.getTokens()),
             Duration.ofMillis(told.untilMs() - nowMs)));
+  }
+
+  /** The shares of all agents together, or null if none was told whose time is not over. */
+  ShareBucket.Amounts total(String quota, long nowMs) {
+    Total total = new Total();
+    shares.forEach(
+        (holder, told) -> {
+          if (holder.quota().equals(quota) && told.untilMs() > nowMs) {
+            total.add(told.perMinute());
+          }
+        });
+    return total.holders == 0 ? null : total.amounts();
+  }
+
+  /** A dimension is limited if one of the shares limits it. */
+  private static final class Total {
+    private int holders;
+    private Long requests;
+    private Long inputTokens;
+    private Long outputTokens;
+    private Long tokens;
+
+    void add(Amounts share) {
+      holders++;
+      requests = sum(requests, share.getRequests());
+      inputTokens = sum(inputTokens, share.getInputTokens());
+      outputTokens = sum(outputTokens, share.getOutputTokens());
+      tokens = sum(tokens, share.getTokens());
+    }
+
+    ShareBucket.Amounts amounts() {
+      return new ShareBucket.Amounts(
+          optional(requests), optional(inputTokens), optional(outputTokens), optional(tokens));
+    }
+
+    private static Long sum(Long one, Long other) {
+      return one == null ? other : other == null ? one : (Long) (one + other);
+    }
   }
 
   private static OptionalLong optional(Long amount) {

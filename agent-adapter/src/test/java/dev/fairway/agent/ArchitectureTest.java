@@ -31,6 +31,7 @@ class ArchitectureTest {
           .resideInAnyPackage(
               "java..",
               "dev.fairway.agent",
+              "dev.fairway.agent.fallback",
               "dev.fairway.agent.provider",
               "dev.fairway.schemas..",
               "org.apache.avro.specific",
@@ -51,6 +52,16 @@ class ArchitectureTest {
               "com.fasterxml.jackson.core..",
               "com.fasterxml.jackson.databind..",
               "dev.fairway.agent.provider..");
+
+  /** Waits, budgets and shares are plain arithmetic. */
+  @ArchTest
+  static final ArchRule fallbackDependsOnTheJdkAlone =
+      classes()
+          .that()
+          .resideInAPackage("dev.fairway.agent.fallback..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage("java..", "dev.fairway.agent.fallback..");
 
   /** The gateway's libraries are optional in the module: nobody else may come to need them. */
   @ArchTest

@@ -123,7 +123,7 @@ final class ClientFixture {
   }
 
   AdmissionClientStats stats() {
-    return counters.snapshot(calls.pendingCalls(), leases.size());
+    return counters.snapshot(calls.pendingCalls(), leases.size(), calls.silentKeys());
   }
 
   static Duration seconds(long seconds) {
