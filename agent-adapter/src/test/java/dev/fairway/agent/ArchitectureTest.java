@@ -63,6 +63,21 @@ class ArchitectureTest {
           .onlyDependOnClassesThat()
           .resideInAnyPackage("java..", "dev.fairway.agent.fallback..");
 
+  /** Whoever waits without Kafka may keep checkpoints, too. */
+  @ArchTest
+  static final ArchRule checkpointsDependOnTheClientsTypesAndAJsonParser =
+      classes()
+          .that()
+          .resideInAPackage("dev.fairway.agent.checkpoint..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              "java..",
+              "com.fasterxml.jackson.core..",
+              "com.fasterxml.jackson.databind..",
+              "dev.fairway.agent",
+              "dev.fairway.agent.checkpoint..");
+
   /** The gateway's libraries are optional in the module: nobody else may come to need them. */
   @ArchTest
   static final ArchRule onlyTheGatewayKnowsHttpServersAndTokenizers =

@@ -24,7 +24,7 @@ import org.eclipse.jetty.http.HttpFields;
  * @param input estimate, or null if it is not counted
  * @param prefix cached part of the input, or null
  * @param maxOutputTokens the call's limit, or null
- * @param retryOf request that it repeats, or null
+ * @param tries the tries of the logical call that this is one of, or null if it is not counted
  * @param patience how long the client waits for the beginning of an answer
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
@@ -43,12 +43,17 @@ record CallPlan(
     InputEstimator.Input input,
     PrefixBook.Prefix prefix,
     Long maxOutputTokens,
-    String retryOf,
+    RetryBook.Tries tries,
     Duration patience) {
 
   /** Whether it takes from a quota. */
   boolean counted() {
     return target.quota() != null && asker != null;
+  }
+
+  /** Request that it repeats, or null. */
+  String retryOf() {
+    return tries == null ? null : tries.retryOf();
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.agent.fallback.RetryBudget;
 import dev.fairway.agent.gateway.CallBody.UnreadableBodyException;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
 import dev.fairway.agent.gateway.GatewayConfig.Waits;
@@ -110,7 +111,7 @@ final class CallPlanner {
         counted ? estimator.estimate(endpoint, read) : null,
         counted ? prefixes.of(asker.member(), read.model(), epochMs.getAsLong()) : null,
         endpoint == Endpoint.EMBEDDINGS ? Long.valueOf(0) : read.maxOutputTokens(),
-        counted ? retryOf(asker, bodyHash, headers) : null,
+        counted ? tries(asker, bodyHash, headers) : null,
         patience(headers));
   }
 
@@ -145,10 +146,14 @@ final class CallPlanner {
         patience(headers));
   }
 
-  private String retryOf(Asker asker, String bodyHash, HttpFields headers) {
+  private RetryBook.Tries tries(Asker asker, String bodyHash, HttpFields headers) {
     String count = headers.get("x-stainless-retry-count");
     boolean saidRetry = count != null && !count.strip().equals("0");
-    return retries.retryOf(asker.member(), bodyHash, saidRetry, epochMs.getAsLong());
+    Integer allowed =
+        RetryBudget.ofHeader(headers.get(RetryBudget.HEADER))
+            .map(RetryBudget::remaining)
+            .orElse(null);
+    return retries.of(asker.member(), bodyHash, saidRetry, allowed, epochMs.getAsLong());
   }
 
   /** Until shortly before the client gives up. */

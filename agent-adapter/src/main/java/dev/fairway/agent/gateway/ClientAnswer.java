@@ -3,6 +3,7 @@ package dev.fairway.agent.gateway;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.agent.fallback.RetryBudget;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -114,6 +115,13 @@ final class ClientAnswer {
   boolean isClientSlow() {
     long since = writingSince;
     return since != 0 && System.nanoTime() - since > SLOW_NANOS;
+  }
+
+  /** Tells with an error how often the call may still be tried, unless that is promised already. */
+  void retriesLeft(String left) {
+    if (!begun && !ended.get()) {
+      response.getHeaders().put(RetryBudget.HEADER, left);
+    }
   }
 
   /** Ends with an error of the gateway's own. */

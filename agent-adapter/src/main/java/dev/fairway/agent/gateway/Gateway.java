@@ -56,14 +56,13 @@ public final class Gateway implements AutoCloseable {
     this.connector = connector(server, config);
     InputEstimator estimator = new TokenizerEstimator();
     PrefixBook prefixes = new PrefixBook();
-    RetryBook retries = new RetryBook();
+    RetryBook retries = new RetryBook(config.bounds().retries());
     GatewayContext context =
         new GatewayContext(
             config,
             admission,
             estimator,
             prefixes,
-            retries,
             new Modes(config),
             new PlaceBook(),
             new ByteBudget(config.bounds().bodiesBytes()),

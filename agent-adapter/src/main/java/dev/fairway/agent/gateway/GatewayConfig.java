@@ -1,5 +1,6 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.agent.fallback.RetryBudget;
 import dev.fairway.schemas.Ids;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -202,6 +203,7 @@ public record GatewayConfig(
    * @param connections connections at a time; more are not accepted until some close
    * @param openCalls calls at a time
    * @param clientIdle how long a client may take to send or to read the next bytes
+   * @param retries how often one logical call goes upstream again, by whoever's retries
    * @param requeues how often a call that the provider refused with 429 is put back in line
    */
   public record Bounds(
@@ -210,11 +212,12 @@ public record GatewayConfig(
       int connections,
       int openCalls,
       Duration clientIdle,
+      int retries,
       int requeues) {
 
-    /** 32 MiB a body, 512 MiB in all, 4096 connections, 2048 calls. */
+    /** 32 MiB a body, 512 MiB in all, 4096 connections, 2048 calls, 12 retries. */
     public static final Bounds DEFAULT =
-        new Bounds(32 << 20, 512L << 20, 4_096, 2_048, Duration.ofSeconds(60), 20);
+        new Bounds(32 << 20, 512L << 20, 4_096, 2_048, Duration.ofSeconds(60), 12, 20);
 
     /** Checks that all are above 0. */
     public Bounds {
@@ -222,9 +225,13 @@ public record GatewayConfig(
           || bodiesBytes < bodyBytes
           || connections < 1
           || openCalls < 1
+          || retries < 0
+          || retries > RetryBudget.RETRIES_MAX
           || requeues < 0) {
         throw new IllegalArgumentException(
-            "Expected bounds above 0, and bodies_bytes of at least body_bytes, but found "
+            "Expected bounds above 0, and bodies_bytes of at least body_bytes and up to "
+                + RetryBudget.RETRIES_MAX
+                + " retries, but found "
                 + bodyBytes
                 + ", "
                 + bodiesBytes
@@ -232,6 +239,8 @@ public record GatewayConfig(
                 + connections
                 + ", "
                 + openCalls
+                + ", "
+                + retries
                 + ", "
                 + requeues
                 + ".");

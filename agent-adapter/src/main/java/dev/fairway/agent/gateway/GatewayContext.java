@@ -15,7 +15,6 @@ record GatewayContext(
     Admission admission,
     InputEstimator estimator,
     PrefixBook prefixes,
-    RetryBook retries,
     Modes modes,
     PlaceBook places,
     ByteBudget bodies,

@@ -11,6 +11,7 @@ final class GatewayCounters {
   final LongAdder refused = new LongAdder();
   final LongAdder retries = new LongAdder();
   final LongAdder requeues = new LongAdder();
+  final LongAdder budgetsSpent = new LongAdder();
   final LongAdder keptAlive = new LongAdder();
   final LongAdder clientsGone = new LongAdder();
   final LongAdder upstreamFailures = new LongAdder();
@@ -23,6 +24,7 @@ final class GatewayCounters {
         refused.sum(),
         retries.sum(),
         requeues.sum(),
+        budgetsSpent.sum(),
         keptAlive.sum(),
         clientsGone.sum(),
         upstreamFailures.sum());

@@ -10,6 +10,7 @@ package dev.fairway.agent.gateway;
  * @param refused calls answered by the gateway itself, with an error
  * @param retries calls that repeat an earlier one
  * @param requeues calls put back in line after the provider's 429
+ * @param budgetsSpent logical calls that failed for good because their retry budget was spent
  * @param keptAlive streams that began before their grant
  * @param clientsGone calls whose client hung up
  * @param upstreamFailures calls whose upstream could not be reached or broke off
@@ -21,6 +22,7 @@ public record GatewayStats(
     long refused,
     long retries,
     long requeues,
+    long budgetsSpent,
     long keptAlive,
     long clientsGone,
     long upstreamFailures) {}

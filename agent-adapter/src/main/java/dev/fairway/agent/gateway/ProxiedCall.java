@@ -21,6 +21,8 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.eclipse.jetty.util.thread.SerializedInvoker;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One call, from its request to the last byte of its answer: it waits for its grant, goes upstream,
@@ -35,6 +37,8 @@ import org.eclipse.jetty.util.thread.SerializedInvoker;
  * same key takes over the place in line, or gets the answer that was recorded meanwhile.
  */
 final class ProxiedCall {
+  private static final Logger log = LoggerFactory.getLogger(ProxiedCall.class);
+
   /** How long a place in line is kept for a client that is gone. */
   static final long PLACE_KEPT_MS = 60_000;
 
@@ -104,6 +108,8 @@ final class ProxiedCall {
           beginPatience(plan.patience());
           if (context.modes().of(plan.target().quota()) == Mode.OBSERVE) {
             send(ObservedGrant.of(context.admission(), plan));
+          } else if (plan.tries().isSpent()) {
+            refuseForGood();
           } else {
             line.ask(plan.retryOf());
           }
@@ -189,6 +195,11 @@ final class ProxiedCall {
 
   private void send(Grant granted) {
     grant = granted;
+    if (granted.canRequeue() && !plan.tries().trySend(context.epochMs())) {
+      granted.settle(Outcome.NOT_SENT, null, null);
+      refuseForGood();
+      return;
+    }
     try {
       granted.markSent();
     } catch (AdmissionException e) {
@@ -242,6 +253,7 @@ final class ProxiedCall {
         grant.canRequeue()
             && status == 429
             && reading.kind() == AnswerClass.RATE_LIMITED
+            && !plan.tries().isSpent()
             && requeues < context.config().bounds().requeues();
     if (again && line.requeue(grant, signal)) {
       requeues++;
@@ -254,7 +266,14 @@ final class ProxiedCall {
     grant.settle(outcome, refusedUnread ? Nothing.USED : null, signal);
     remember(grant.requestId());
     over();
-    client.answer().upstreamError(status, headers, body, grant.canRequeue() && status == 429);
+    boolean spent = plan.counted() && plan.tries().isSpent();
+    if (spent) {
+      tellSpent();
+    }
+    tellRetriesLeft();
+    client
+        .answer()
+        .upstreamError(status, headers, body, spent || (grant.canRequeue() && status == 429));
   }
 
   private void onUpstreamFailed(Throwable cause) {
@@ -540,7 +559,47 @@ final class ProxiedCall {
     }
     context.counters().refused.increment();
     over();
-    client.answer().trouble(trouble);
+    Trouble told = trouble;
+    if (trouble.again() && plan.counted() && plan.tries().isSpent()) {
+      tellSpent();
+      told = trouble.forGood();
+    }
+    tellRetriesLeft();
+    client.answer().trouble(told);
+  }
+
+  /** The call was tried as often as it may be: nobody is asked, and nothing is sent. */
+  private void refuseForGood() {
+    tellSpent();
+    refuse(
+        new Trouble(
+            429,
+            "Expected a call that may still be tried, but it went upstream "
+                + plan.tries().sent()
+                + " times, and its retry budget is spent. Look at why it fails; the same call is"
+                + " taken again when it is forgotten.",
+            plan.tries().forgottenIn(context.epochMs()),
+            false));
+  }
+
+  /** Loudly, and once for all its tries. */
+  private void tellSpent() {
+    if (plan.tries().tellOnce()) {
+      context.counters().budgetsSpent.increment();
+      log.error(
+          "A call of agent {} on quota {} failed for good: it went upstream {} times, which is all"
+              + " that its retry budget allows. `fairway why {}` tells its story.",
+          plan.asker().member(),
+          plan.target().quota(),
+          plan.tries().sent(),
+          plan.tries().retryOf());
+    }
+  }
+
+  private void tellRetriesLeft() {
+    if (plan.counted()) {
+      client.answer().retriesLeft(plan.tries().retriesLeft());
+    }
   }
 
   private void over() {
@@ -575,9 +634,7 @@ final class ProxiedCall {
 
   private void remember(String requestId) {
     if (plan.counted() && requestId != null) {
-      context
-          .retries()
-          .ended(plan.asker().member(), plan.bodyHash(), requestId, true, context.epochMs());
+      plan.tries().ended(requestId, true, context.epochMs());
     }
   }
 

@@ -77,14 +77,7 @@ final class Settling {
     if (!plan.counted()) {
       return;
     }
-    context
-        .retries()
-        .ended(
-            plan.asker().member(),
-            plan.bodyHash(),
-            grant.requestId(),
-            outcome != Outcome.SUCCEEDED,
-            context.epochMs());
+    plan.tries().ended(grant.requestId(), outcome != Outcome.SUCCEEDED, context.epochMs());
     learn(told);
   }
 

@@ -58,6 +58,11 @@ record Trouble(int status, String message, Duration retryAfter, boolean again) {
     return new Trouble(503, message, retryAfter, true);
   }
 
+  /** The same, where the client's own retries are of no use any more. */
+  Trouble forGood() {
+    return new Trouble(status, message, retryAfter, false);
+  }
+
   String anthropicType() {
     return switch (status) {
       case 400 -> "invalid_request_error";

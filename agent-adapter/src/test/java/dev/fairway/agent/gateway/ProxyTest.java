@@ -361,7 +361,7 @@ class ProxyTest {
   @Test
   void shouldRefuseBodiesAboveTheBoundAndBodiesThatAreNoCalls() {
     // given
-    fixture.bounds = new GatewayConfig.Bounds(1_000, 1_000, 10, 10, Duration.ofSeconds(5), 3);
+    fixture.bounds = new GatewayConfig.Bounds(1_000, 1_000, 10, 10, Duration.ofSeconds(5), 9, 3);
 
     // when
     HttpResponse<String> large =

@@ -2,11 +2,14 @@ package dev.fairway.agent.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
 import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.agent.gateway.GatewayConfig.Route;
 import dev.fairway.agent.gateway.GatewayConfig.Upstream;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -78,12 +81,88 @@ class RetriesAndCallersTest {
   @Test
   void shouldForgetOldCalls() {
     // given
-    RetryBook book = new RetryBook();
-    book.ended("a", "hash", "r1", true, 0);
+    RetryBook book = new RetryBook(3);
+    book.of("a", "hash", false, null, 0).ended("r1", true, 0);
 
     // when / then
-    assertThat(book.retryOf("a", "hash", false, RetryBook.FOR_MS)).isEqualTo("r1");
-    assertThat(book.retryOf("a", "hash", false, RetryBook.FOR_MS + 1)).isNull();
+    assertThat(book.of("a", "hash", false, null, RetryBook.FOR_MS).retryOf()).isEqualTo("r1");
+    assertThat(book.of("a", "hash", false, null, RetryBook.FOR_MS + 1).retryOf()).isNull();
+  }
+
+  @Test
+  void shouldSendACallThatAlwaysFailsNoMoreOftenThanItsBudgetAllowsAndSayItOnce() {
+    // given
+    fixture.upstream.otherwise(exchange -> FakeUpstream.json(exchange, 500, FAILURE));
+    String body = GatewayFixture.message("hi");
+
+    // when: it comes 27 times, and allows two retries
+    List<HttpResponse<String>> answers = new ArrayList<>();
+    for (int i = 0; i < 27; i++) {
+      answers.add(
+          fixture.post("/v1/messages", body, "x-session-id", "s", "x-fairway-retry-budget", "2"));
+    }
+
+    // then
+    assertThat(fixture.upstream.received).hasSize(3);
+    assertThat(fixture.admission.asked).hasSize(3);
+    assertThat(answers.get(0).headers().firstValue("x-should-retry")).isEmpty();
+    assertThat(answers.get(0).headers().firstValue("x-fairway-retry-budget")).hasValue("2");
+    assertThat(answers.get(2).statusCode()).isEqualTo(500);
+    assertThat(answers.get(2).headers().firstValue("x-should-retry")).hasValue("false");
+    assertThat(answers.get(26).statusCode()).isEqualTo(429);
+    assertThat(answers.get(26).headers().firstValue("x-should-retry")).hasValue("false");
+    assertThat(answers.get(26).headers().firstValue("x-fairway-retry-budget")).hasValue("0");
+    assertThat(answers.get(26).body()).contains("3 times");
+    assertThat(fixture.gateway().stats().budgetsSpent()).isEqualTo(1);
+    assertThat(fixture.gateway().stats().requeues()).isZero();
+  }
+
+  @Test
+  void shouldCountRequeuesAfter429sAgainstTheBudgetToo() {
+    // given
+    fixture.upstream.otherwise(
+        exchange ->
+            FakeUpstream.json(
+                exchange,
+                429,
+                "{\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"no\"}}"));
+
+    // when
+    HttpResponse<String> answer =
+        fixture.post(
+            "/v1/messages",
+            GatewayFixture.message("hi"),
+            "x-session-id",
+            "s",
+            "x-fairway-retry-budget",
+            "4");
+
+    // then
+    assertThat(answer.statusCode()).isEqualTo(429);
+    assertThat(answer.headers().firstValue("x-should-retry")).hasValue("false");
+    assertThat(fixture.upstream.received).hasSize(5);
+    assertThat(fixture.gateway().stats().budgetsSpent()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldGiveACallThatWentWellANewBudget() {
+    // given
+    String body = GatewayFixture.message("hi");
+    for (int round = 0; round < 3; round++) {
+      fixture.upstream.then(exchange -> FakeUpstream.json(exchange, 500, FAILURE));
+      fixture.upstream.then(exchange -> FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER));
+
+      // when
+      fixture.post("/v1/messages", body, "x-session-id", "s", "x-fairway-retry-budget", "1");
+      HttpResponse<String> second =
+          fixture.post("/v1/messages", body, "x-session-id", "s", "x-fairway-retry-budget", "1");
+
+      // then
+      assertThat(second.statusCode()).isEqualTo(200);
+      int settled = 2 * (round + 1);
+      await().until(() -> fixture.admission.settled.size() == settled);
+    }
+    assertThat(fixture.gateway().stats().budgetsSpent()).isZero();
   }
 
   @Test

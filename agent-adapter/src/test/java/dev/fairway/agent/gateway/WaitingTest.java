@@ -299,7 +299,8 @@ class WaitingTest {
   @Test
   void shouldTakeNoMoreCallsThanItMay() {
     // given
-    fixture.bounds = new GatewayConfig.Bounds(1 << 20, 1 << 20, 10, 1, Duration.ofSeconds(20), 3);
+    fixture.bounds =
+        new GatewayConfig.Bounds(1 << 20, 1 << 20, 10, 1, Duration.ofSeconds(20), 9, 3);
     CompletableFuture<HttpResponse<String>> first =
         fixture.postAsync("/v1/messages", GatewayFixture.message("one"));
     asked(0);

@@ -1,5 +1,6 @@
 package dev.fairway.cli.config;
 
+import dev.fairway.agent.fallback.FallbackConfig;
 import dev.fairway.agent.gateway.GatewayConfig;
 
 /**
@@ -7,6 +8,7 @@ import dev.fairway.agent.gateway.GatewayConfig;
  *
  * @param id agent id under which the gateway asks for all agents behind it; gateways that share it
  *     are one trust boundary, in which an agent is the same agent whichever it calls
- * @param config everything else
+ * @param config how it listens, routes and waits
+ * @param fallback how its calls go on while the coordinator does not answer
  */
-public record GatewaySection(String id, GatewayConfig config) {}
+public record GatewaySection(String id, GatewayConfig config, FallbackConfig fallback) {}

@@ -1,6 +1,8 @@
 package dev.fairway.cli.config;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.fairway.agent.fallback.FailMode;
+import dev.fairway.agent.fallback.FallbackConfig;
 import dev.fairway.agent.gateway.GatewayConfig;
 import dev.fairway.agent.gateway.GatewayConfig.Bounds;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
@@ -73,6 +75,7 @@ final class GatewayYaml {
     }
     List<Caller> callers = in.objectList("callers", GatewayYaml::caller);
     String unknown = in.string("unknown", null);
+    FallbackConfig fallback = fallback(in);
     Waits waits = waits(in);
     Bounds bounds = in.object("bounds", GatewayYaml::bounds);
     in.end();
@@ -94,7 +97,7 @@ final class GatewayYaml {
                     waits,
                     bounds == null ? Bounds.DEFAULT : bounds));
     in.throwErrors();
-    return new GatewaySection(id, config);
+    return new GatewaySection(id, config, fallback);
   }
 
   private record Target(String url, String provider, SecretRef key) {}
@@ -171,6 +174,13 @@ final class GatewayYaml {
     return checked(in, "patience", () -> new Waits(patience, margin, hold, keepAlive, idle, drain));
   }
 
+  private static FallbackConfig fallback(JsonFields in) {
+    FallbackConfig standard = FallbackConfig.DEFAULT;
+    FailMode mode = in.enumeration("fail_mode", FailMode.class, standard.mode());
+    Duration silentAfter = duration(in, "silent_after", standard.silentAfter());
+    return checked(in, "silent_after", () -> new FallbackConfig(mode, silentAfter));
+  }
+
   private static Bounds bounds(JsonFields in) {
     Bounds standard = Bounds.DEFAULT;
     Integer bodyBytes = in.integerOrNull("body_bytes");
@@ -178,6 +188,7 @@ final class GatewayYaml {
     Integer connections = in.integerOrNull("connections");
     Integer openCalls = in.integerOrNull("open_calls");
     Duration clientIdle = duration(in, "client_idle", standard.clientIdle());
+    Integer retries = in.integerOrNull("retries");
     Integer requeues = in.integerOrNull("requeues");
     return checked(
         in,
@@ -189,6 +200,7 @@ final class GatewayYaml {
                 connections == null ? standard.connections() : connections,
                 openCalls == null ? standard.openCalls() : openCalls,
                 clientIdle,
+                retries == null ? standard.retries() : retries,
                 requeues == null ? standard.requeues() : requeues));
   }
 

@@ -77,6 +77,7 @@ final class GatewayProcess implements AutoCloseable {
               AdmissionClientConfig.of(bootstrap, registry, section.id())
                   .topicPrefix(topics.prefix())
                   .bounds(callsMax, 2 * callsMax)
+                  .fallback(section.fallback())
                   .completionExecutor(decisions)
                   .clientProperties(clientSettings)
                   .build());

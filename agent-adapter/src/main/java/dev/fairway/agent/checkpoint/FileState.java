@@ -1,0 +1,89 @@
+package dev.fairway.agent.checkpoint;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.regex.Pattern;
+
+/**
+ * A file as it was read.
+ *
+ * @param path relative to the root, with {@code /} between its parts, and not above it
+ * @param sha256 hash of its content in small hexadecimal letters, or null if it was not there
+ * @param bytes its length, 0 if it was not there
+ */
+public record FileState(String path, String sha256, long bytes) {
+  private static final int PATH_CHARS_MAX = 4_096;
+  private static final int BUFFER_BYTES = 64 * 1024;
+  private static final Pattern HASH = Pattern.compile("[0-9a-f]{64}");
+
+  /** Checks the path and the hash. */
+  public FileState {
+    boolean inside =
+        path != null
+            && !path.isBlank()
+            && path.length() <= PATH_CHARS_MAX
+            && !path.startsWith("/")
+            && !("/" + path + "/").contains("/../");
+    if (!inside) {
+      throw new IllegalArgumentException(
+          "Expected a path below the root, such as src/Main.java, but found " + path + ".");
+    }
+    if (sha256 != null && !HASH.matcher(sha256).matches()) {
+      throw new IllegalArgumentException(
+          "Expected a SHA-256 of 64 hexadecimal letters for " + path + ", but found another text.");
+    }
+    if (bytes < 0 || (sha256 == null && bytes != 0)) {
+      throw new IllegalArgumentException(
+          "Expected a length of 0 or more for "
+              + path
+              + ", and 0 if it was not there, but found "
+              + bytes
+              + ".");
+    }
+  }
+
+  /** Whether it was there. */
+  public boolean existed() {
+    return sha256 != null;
+  }
+
+  /**
+   * A file as it is now; one that is not there is noted as such.
+   *
+   * @param root folder that the path is in
+   * @param path relative to the root
+   * @throws UncheckedIOException if it is there and cannot be read
+   */
+  public static FileState of(Path root, Path path) {
+    String name = path.normalize().toString().replace(path.getFileSystem().getSeparator(), "/");
+    MessageDigest digest = newDigest();
+    long length = 0;
+    try (InputStream in = Files.newInputStream(root.resolve(path.normalize()))) {
+      byte[] buffer = new byte[BUFFER_BYTES];
+      for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+        digest.update(buffer, 0, read);
+        length += read;
+      }
+    } catch (NoSuchFileException e) {
+      return new FileState(name, null, 0);
+    } catch (IOException e) {
+      throw new UncheckedIOException("Expected to read " + name + ", but failed", e);
+    }
+    return new FileState(name, HexFormat.of().formatHex(digest.digest()), length);
+  }
+
+  static MessageDigest newDigest() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java runtime has SHA-256", e);
+    }
+  }
+}

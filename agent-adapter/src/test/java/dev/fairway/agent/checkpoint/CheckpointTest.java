@@ -1,0 +1,168 @@
+package dev.fairway.agent.checkpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.fairway.agent.LeaseCall;
+import dev.fairway.agent.checkpoint.Resumption.Kind;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CheckpointTest {
+  private static final LeaseCall CALL = LeaseCall.of("key/q").requestId("r.1").build();
+
+  @TempDir Path root;
+
+  @Test
+  void shouldSendAsItIsWhatNothingChangedFor() throws IOException {
+    // given
+    Files.writeString(root.resolve("a.txt"), "one");
+    Checkpoint checkpoint = checkpoint(CALL);
+    FileCheckpointStore store = FileCheckpointStore.open(root.resolve("store"));
+    store.save(checkpoint);
+
+    // when
+    Resumption resumed = store.resume("task-7", root).orElseThrow();
+
+    // then
+    assertThat(resumed.sendAsIs()).isTrue();
+    assertThat(resumed.changed()).isEmpty();
+    assertThat(resumed.unchanged()).containsExactly("a.txt", "gone.txt");
+    assertThat(resumed.checkpoint()).isEqualTo(checkpoint);
+    assertThat(resumed.checkpoint().next().call().requestId()).isEqualTo("r.1");
+    assertThat(resumed.checkpoint().next().body()).asString().isEqualTo("{\"b\":1}");
+  }
+
+  @Test
+  void shouldTellWhichFilesChangedAndHow() throws IOException {
+    // given
+    Files.writeString(root.resolve("a.txt"), "one");
+    Files.writeString(root.resolve("b.txt"), "two");
+    Files.writeString(root.resolve("c.txt"), "three");
+    Checkpoint checkpoint =
+        Checkpoint.of("task-7", "goal")
+            .file(root, Path.of("a.txt"))
+            .file(root, Path.of("b.txt"))
+            .file(root, Path.of("./sub/../c.txt"))
+            .file(root, Path.of("gone.txt"))
+            .next(next(CALL))
+            .build();
+
+    // when
+    Files.writeString(root.resolve("a.txt"), "One");
+    Files.delete(root.resolve("b.txt"));
+    Files.writeString(root.resolve("gone.txt"), "back");
+    Resumption resumed = Resumption.of(checkpoint, root);
+
+    // then
+    assertThat(resumed.sendAsIs()).isFalse();
+    assertThat(resumed.reason()).contains("3 of 4 files changed").contains("a.txt");
+    assertThat(resumed.changed())
+        .extracting(change -> change.before().path(), Resumption.Change::kind)
+        .containsExactly(
+            org.assertj.core.groups.Tuple.tuple("a.txt", Kind.MODIFIED),
+            org.assertj.core.groups.Tuple.tuple("b.txt", Kind.DELETED),
+            org.assertj.core.groups.Tuple.tuple("gone.txt", Kind.CREATED));
+    assertThat(resumed.unchanged()).containsExactly("c.txt");
+  }
+
+  @Test
+  void shouldNotSendACallAsItIsWhoseDeadlineIsOver() throws IOException {
+    // given
+    Files.writeString(root.resolve("a.txt"), "one");
+    LeaseCall late =
+        LeaseCall.of("key/q")
+            .requestId("r.1")
+            .deadline(Instant.parse("2020-01-01T00:00:00Z"))
+            .build();
+
+    // when
+    Resumption resumed = Resumption.of(checkpoint(late), root);
+
+    // then
+    assertThat(resumed.sendAsIs()).isFalse();
+    assertThat(resumed.reason()).contains("2020-01-01");
+  }
+
+  @Test
+  void shouldForgetWhatIsDeletedAndListTheOthers() {
+    // given
+    FileCheckpointStore store = FileCheckpointStore.open(root);
+    store.save(Checkpoint.of("b", "goal").build());
+    store.save(Checkpoint.of("a", "goal").build());
+
+    // when
+    store.delete("b");
+    store.delete("never");
+
+    // then
+    assertThat(store.ids()).containsExactly("a");
+    assertThat(store.load("b")).isEmpty();
+  }
+
+  @Test
+  void shouldRefuseIdsThatLeaveTheFolderAndCallsWithCredentials() {
+    // given
+    FileCheckpointStore store = FileCheckpointStore.open(root);
+
+    // when / then
+    for (String id : List.of("", "../a", "a/b", ".a", "a b", "x".repeat(101))) {
+      assertThatThrownBy(() -> store.load(id)).hasMessageContaining("checkpoint id");
+    }
+    assertThatThrownBy(
+            () -> NextCall.of(CALL, "POST", "/", Map.of("Authorization", "Bearer sk"), new byte[0]))
+        .hasMessageContaining("credentials")
+        .hasMessageNotContaining("sk");
+    assertThatThrownBy(() -> NextCall.of(LeaseCall.of("key/q").build(), "POST", "/", new byte[0]))
+        .hasMessageContaining("request id");
+    assertThatThrownBy(() -> new FileState("../secret", null, 0)).hasMessageContaining("below");
+    assertThatThrownBy(() -> Checkpoint.of("a", "x".repeat(Checkpoint.TEXT_CHARS_MAX + 1)).build())
+        .hasMessageContaining("a goal of at most");
+  }
+
+  @Test
+  void shouldKeepTheOldOneWhereTheNewOneDoesNotFitTheDisk() {
+    // given
+    FileCheckpointStore.open(root).save(Checkpoint.of("a", "old").build());
+    FileCheckpointStore full =
+        FileCheckpointStore.open(
+            root,
+            new FileCheckpointStore.Disk() {
+              @Override
+              void force(java.nio.channels.FileChannel channel) throws IOException {
+                throw new IOException("No space left on device");
+              }
+            });
+
+    // when / then
+    assertThatThrownBy(() -> full.save(Checkpoint.of("a", "new").build()))
+        .isInstanceOf(CheckpointException.class)
+        .hasMessageContaining("No space left")
+        .hasMessageContaining("Don't begin the wait");
+    assertThat(full.load("a").orElseThrow().goal()).isEqualTo("old");
+  }
+
+  private Checkpoint checkpoint(LeaseCall call) {
+    return Checkpoint.of("task-7", "goal")
+        .step("1 of 2")
+        .file(root, Path.of("a.txt"))
+        .file(root, Path.of("gone.txt"))
+        .decision("this", "that")
+        .next(next(call))
+        .build();
+  }
+
+  private static NextCall next(LeaseCall call) {
+    return NextCall.of(
+        call,
+        "POST",
+        "/v1/messages",
+        "{\"b\":1}".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+  }
+}

@@ -1,0 +1,96 @@
+package dev.fairway.agent.task;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Set;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import org.junit.jupiter.api.Test;
+
+class RepeatFailuresTest {
+  private static final String DIFF =
+      """
+      diff --git a/src/Parser.java b/src/Parser.java
+      index 3f0c6a1..9b5d47a 100644
+      --- a/src/Parser.java
+      +++ b/src/Parser.java
+      @@ -12,7 +12,9 @@ class Parser {
+         String text() {
+      -    return input.substring(0, end);
+      +    if (end < 0) {
+      +      throw new IllegalStateException("no end");
+      +    }
+      +    return input.substring(0, end).strip();
+         }
+      """;
+
+  private static final String OTHER =
+      """
+      --- a/src/Lexer.java
+      +++ b/src/Lexer.java
+      @@ -1,3 +1,3 @@
+      -  private final Deque<Token> tokens = new ArrayDeque<>();
+      +  private final List<Token> tokens = new LinkedList<>();
+      """;
+
+  private final RepeatFailures failures = new RepeatFailures();
+
+  @Test
+  void shouldCountTheSameFailureAfterMuchTheSameChange() {
+    // when / then: the same elsewhere in the file, with other hashes and indentation
+    assertThat(failures.failed("task", Set.of("shouldParse"), DIFF)).isZero();
+    String moved =
+        DIFF.replace("@@ -12,7 +12,9 @@", "@@ -40,7 +44,9 @@")
+            .replace("3f0c6a1..9b5d47a", "aaaaaaa..bbbbbbb")
+            .replace("+    if", "+        if");
+    assertThat(failures.failed("task", Set.of("shouldParse"), moved)).isEqualTo(1);
+    assertThat(failures.failed("task", Set.of("shouldParse"), DIFF)).isEqualTo(2);
+    assertThat(failures.count("task")).isEqualTo(2);
+    assertThat(failures.count("other")).isZero();
+  }
+
+  @Test
+  void shouldSeeACircleOfTwoChanges() {
+    // when / then
+    assertThat(failures.failed("task", Set.of("t"), DIFF)).isZero();
+    assertThat(failures.failed("task", Set.of("t"), OTHER)).isZero();
+    assertThat(failures.failed("task", Set.of("t"), DIFF)).isEqualTo(1);
+    assertThat(failures.failed("task", Set.of("t"), OTHER)).isEqualTo(2);
+  }
+
+  @Test
+  void shouldBeginAnewWithProgress() {
+    // given
+    failures.failed("task", Set.of("t1", "t2"), DIFF);
+    failures.failed("task", Set.of("t1", "t2"), DIFF);
+
+    // when / then: fewer tests fail
+    assertThat(failures.failed("task", Set.of("t2"), DIFF)).isZero();
+    assertThat(failures.failed("task", Set.of("t2"), DIFF)).isEqualTo(1);
+    failures.progressed("task");
+    assertThat(failures.failed("task", Set.of("t2"), DIFF)).isZero();
+  }
+
+  @Test
+  void shouldNotTakeAnotherChangeForARepetition() {
+    // given
+    failures.failed("task", Set.of("t"), DIFF);
+
+    // when / then
+    assertThat(failures.failed("task", Set.of("t"), OTHER)).isZero();
+    assertThatThrownBy(() -> new RepeatFailures(0)).hasMessageContaining("threshold");
+  }
+
+  @Property(tries = 200)
+  void shouldFindAnyTextLikeItselfAndSimilarityTheSameBothWays(
+      @ForAll String one, @ForAll String other) {
+    // given
+    DiffSketch a = DiffSketch.of(one);
+    DiffSketch b = DiffSketch.of(other);
+
+    // when / then
+    assertThat(a.similarity(DiffSketch.of(one))).isEqualTo(1);
+    assertThat(a.similarity(b)).isEqualTo(b.similarity(a)).isBetween(0.0, 1.0);
+  }
+}

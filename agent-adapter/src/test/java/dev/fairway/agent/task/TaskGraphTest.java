@@ -1,0 +1,112 @@
+package dev.fairway.agent.task;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.Size;
+import org.junit.jupiter.api.Test;
+
+class TaskGraphTest {
+  private final List<String> told = new ArrayList<>();
+  private final TaskGraph graph =
+      new TaskGraph(
+          (task, role, state, blockedOn) -> {
+            told.add(task + " " + state + " " + blockedOn);
+            return CompletableFuture.completedFuture(null);
+          });
+
+  @Test
+  void shouldTellWhatWaitsForWhatAndWhenItIsFree() {
+    // when
+    graph.declare("plan", "planner", List.of());
+    graph.declare("parser", "worker", List.of("plan"));
+    graph.declare("tests", "worker", List.of("plan", "parser"));
+    assertThat(graph.unblocks("plan")).isEqualTo(2);
+    assertThat(graph.ready()).containsExactly("plan");
+    graph.done("plan");
+    graph.merged("parser");
+
+    // then
+    assertThat(told)
+        .containsExactly(
+            "plan STARTED []",
+            "parser BLOCKED [plan]",
+            "tests BLOCKED [plan, parser]",
+            "plan DONE []",
+            "parser UNBLOCKED []",
+            "tests BLOCKED [parser]",
+            "parser MERGED []",
+            "tests UNBLOCKED []");
+    assertThat(graph.ready()).containsExactly("tests");
+  }
+
+  @Test
+  void shouldKeepBlockedWhatWaitsForAFailedTaskUntilThatIsDoneAgain() {
+    // given
+    graph.declare("a", null, List.of());
+    graph.declare("b", null, List.of("a"));
+
+    // when
+    graph.failed("a");
+    assertThat(graph.ready()).isEmpty();
+    graph.declare("a", null, List.of());
+    graph.done("a");
+
+    // then
+    assertThat(graph.ready()).containsExactly("b");
+    graph.declare("c", null, List.of("a"));
+    assertThat(graph.ready()).containsExactly("b", "c");
+  }
+
+  @Test
+  void shouldRefuseWhatCannotBeAndTellNothingOfIt() {
+    // given
+    graph.declare("a", null, List.of());
+
+    // when / then
+    assertThatThrownBy(() -> graph.declare("a", null, List.of())).hasMessageContaining("is open");
+    assertThatThrownBy(() -> graph.declare("b", null, List.of("nobody")))
+        .hasMessageContaining("nobody");
+    assertThatThrownBy(() -> graph.declare("b", null, List.of("b"))).hasMessageContaining("b");
+    assertThatThrownBy(() -> graph.done("b")).hasMessageContaining("Declare it first");
+    assertThat(told).hasSize(1);
+  }
+
+  @Property(tries = 200)
+  void shouldFreeEveryTaskOfAnyGraphThatIsWorkedThrough(
+      @ForAll @Size(max = 40) List<@IntRange(min = 0, max = 1_000) Integer> edges) {
+    // given: each task depends on up to two earlier ones
+    TaskGraph any =
+        new TaskGraph((task, role, state, on) -> CompletableFuture.completedFuture(null));
+    for (int i = 0; i < edges.size(); i++) {
+      List<String> on = new ArrayList<>();
+      if (i > 0 && edges.get(i) % 3 > 0) {
+        on.add("t" + edges.get(i) % i);
+      }
+      if (i > 0 && edges.get(i) % 3 > 1) {
+        on.add("t" + edges.get(i) / 7 % i);
+      }
+      any.declare("t" + i, null, on);
+    }
+
+    // when
+    Set<String> worked = new HashSet<>();
+    while (!any.ready().isEmpty()) {
+      String next = any.ready().get(any.ready().size() - 1);
+      assertThat(any.unblocks(next)).isBetween(0, TaskGraph.UNBLOCKS_MAX);
+      any.done(next);
+      worked.add(next);
+    }
+
+    // then
+    assertThat(worked).hasSize(edges.size());
+  }
+}
