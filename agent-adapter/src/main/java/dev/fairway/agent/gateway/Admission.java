@@ -1,5 +1,6 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.agent.AdmissionClientStats;
 import dev.fairway.agent.LeaseCall;
 import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.UsageReport;
@@ -18,6 +19,11 @@ interface Admission {
 
   /** Reports a call that was made without a grant. */
   void unleased(String member, String quota, UsageReport usage, ProviderSignal signal);
+
+  /** What the client counts through which it asks, or null if it is none. */
+  default AdmissionClientStats stats() {
+    return null;
+  }
 
   /**
    * Tells how a task goes.

@@ -155,7 +155,7 @@ record CallBody(byte[] bytes, JsonNode json) {
     return HexFormat.of().formatHex(digest, 0, HASH_BYTES);
   }
 
-  private static MessageDigest sha256() {
+  static MessageDigest sha256() {
     try {
       return MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException e) {

@@ -23,6 +23,7 @@ import org.eclipse.jetty.http.HttpFields;
  * @param asker who makes it, or null if it is not counted
  * @param input estimate, or null if it is not counted
  * @param prefix cached part of the input, or null
+ * @param content what the input consists of, or null if it is not counted
  * @param maxOutputTokens the call's limit, or null
  * @param tries the tries of the logical call that this is one of, or null if it is not counted
  * @param patience how long the client waits for the beginning of an answer
@@ -42,6 +43,7 @@ record CallPlan(
     Asker asker,
     InputEstimator.Input input,
     PrefixBook.Prefix prefix,
+    PrefixBook.Content content,
     Long maxOutputTokens,
     RetryBook.Tries tries,
     Duration patience) {
@@ -49,6 +51,37 @@ record CallPlan(
   /** Whether it takes from a quota. */
   boolean counted() {
     return target.quota() != null && asker != null;
+  }
+
+  /** The path alone. */
+  String path() {
+    int query = pathAndQuery.indexOf('?');
+    return query < 0 ? pathAndQuery : pathAndQuery.substring(0, query);
+  }
+
+  /** The same with a count of the provider's own in place of the estimate; null changes nothing. */
+  CallPlan counted(Long tokens) {
+    if (tokens == null || input == null) {
+      return this;
+    }
+    return new CallPlan(
+        method,
+        pathAndQuery,
+        headers,
+        family,
+        target,
+        model,
+        body,
+        bodyHash,
+        stream,
+        hideUsage,
+        asker,
+        new InputEstimator.Input(tokens, input.rawTokens(), "count_tokens"),
+        prefix,
+        content,
+        maxOutputTokens,
+        tries,
+        patience);
   }
 
   /** Request that it repeats, or null. */

@@ -5,6 +5,7 @@ import dev.fairway.agent.gateway.CallBody.UnreadableBodyException;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
 import dev.fairway.agent.gateway.GatewayConfig.Waits;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import org.eclipse.jetty.http.HttpFields;
 
@@ -109,10 +110,26 @@ final class CallPlanner {
         asking != body,
         asker,
         counted ? estimator.estimate(endpoint, read) : null,
-        counted ? prefixes.of(asker.member(), read.model(), epochMs.getAsLong()) : null,
+        counted
+            ? prefixes.of(asker.member(), read.model(), read.json(), epochMs.getAsLong())
+            : null,
+        counted ? PrefixBook.content(read.json()) : null,
         endpoint == Endpoint.EMBEDDINGS ? Long.valueOf(0) : read.maxOutputTokens(),
         counted ? tries(asker, bodyHash, headers) : null,
         patience(headers));
+  }
+
+  /** The provider's own count of a call's input, or null if there is none to be had. */
+  CompletableFuture<Long> counted(CallPlan plan, CountedTokens counts) {
+    Endpoint endpoint = Endpoint.of(plan.method(), plan.path());
+    if (!plan.counted() || endpoint != Endpoint.MESSAGES || !counts.isAllowed()) {
+      return CompletableFuture.completedFuture(null);
+    }
+    try {
+      return counts.count(plan.target().upstream(), plan.headers(), CallBody.parse(plan.body()));
+    } catch (UnreadableBodyException e) {
+      return CompletableFuture.completedFuture(null);
+    }
   }
 
   /** A call of a path that the gateway does not know: passed on uncounted, or refused. */
@@ -138,6 +155,7 @@ final class CallPlanner {
         null,
         false,
         false,
+        null,
         null,
         null,
         null,

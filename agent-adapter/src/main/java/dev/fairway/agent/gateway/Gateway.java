@@ -35,6 +35,7 @@ public final class Gateway implements AutoCloseable {
 
   private final GatewayConfig config;
   private final GatewayCounters counters;
+  private final EstimateErrors errors;
   private final LeaseDesk leases;
   private final GatewayHandler handler;
   private final HttpClient client;
@@ -54,7 +55,9 @@ public final class Gateway implements AutoCloseable {
     client.setIdleTimeout(config.waits().upstreamIdle().toMillis());
     server.addBean(client);
     this.connector = connector(server, config);
-    InputEstimator estimator = new TokenizerEstimator();
+    this.errors = new EstimateErrors();
+    InputEstimator estimator = new TokenizerEstimator(errors);
+    Map<String, String> keys = keys(config, environment);
     PrefixBook prefixes = new PrefixBook();
     RetryBook retries = new RetryBook(config.bounds().retries());
     GatewayContext context =
@@ -62,6 +65,9 @@ public final class Gateway implements AutoCloseable {
             config,
             admission,
             estimator,
+            errors,
+            new CountedTokens(
+                config.estimates(), client, keys, errors, () -> System.nanoTime() / 1_000_000),
             prefixes,
             new Modes(config),
             new PlaceBook(),
@@ -69,7 +75,7 @@ public final class Gateway implements AutoCloseable {
             counters,
             client,
             scheduler,
-            keys(config, environment));
+            keys);
     this.leases = new LeaseDesk(admission, scheduler, context::nowMs);
     this.handler =
         new GatewayHandler(
@@ -77,7 +83,8 @@ public final class Gateway implements AutoCloseable {
             new Callers(config.callers(), environment),
             new CallPlanner(
                 new Router(config), config.waits(), estimator, prefixes, retries, context::epochMs),
-            new LeaseApi(admission, leases, context.modes(), config.waits().holdMax()));
+            new LeaseApi(
+                new TaskApi(admission), leases, context.modes(), config.waits().holdMax()));
     server.setHandler(handler);
   }
 
@@ -125,6 +132,11 @@ public final class Gateway implements AutoCloseable {
   /** Counters since the start. */
   public GatewayStats stats() {
     return counters.snapshot();
+  }
+
+  /** How good the estimates of input are, by model. */
+  public Map<String, EstimateQuality> estimates() {
+    return errors.all();
   }
 
   /**

@@ -23,6 +23,7 @@ import java.util.Set;
  * @param callers who may call, by token; empty: anybody who reaches the address
  * @param unknown name of the upstream to which calls go that no route is for, uncounted, or null to
  *     refuse them
+ * @param estimates how input is estimated
  * @param waits how long calls wait
  * @param bounds how much it takes
  */
@@ -35,6 +36,7 @@ public record GatewayConfig(
     List<Route> routes,
     List<Caller> callers,
     String unknown,
+    Estimates estimates,
     Waits waits,
     Bounds bounds) {
 
@@ -150,6 +152,27 @@ public record GatewayConfig(
       }
       roles = Set.copyOf(roles);
       classes = Set.copyOf(classes);
+    }
+  }
+
+  /**
+   * How the input of calls is estimated.
+   *
+   * @param countTokens whether Anthropic may be asked for counts, with the key of the call
+   * @param countsPerMinute how many counts may be asked for in a minute
+   * @param countWait how long a call waits for its count
+   */
+  public record Estimates(boolean countTokens, int countsPerMinute, Duration countWait) {
+    /** By tokenizer alone; if counts are allowed, 60 a minute, each within 500 ms. */
+    public static final Estimates DEFAULT = new Estimates(false, 60, Duration.ofMillis(500));
+
+    /** Checks that both numbers are above 0. */
+    public Estimates {
+      if (countsPerMinute < 1) {
+        throw new IllegalArgumentException(
+            "Expected counts_per_minute above 0, but found " + countsPerMinute + ".");
+      }
+      positive("count_wait", countWait);
     }
   }
 
@@ -292,7 +315,7 @@ public record GatewayConfig(
   /** The same on another port. */
   public GatewayConfig withPort(int newPort) {
     return new GatewayConfig(
-        host, newPort, mode, modes, upstreams, routes, callers, unknown, waits, bounds);
+        host, newPort, mode, modes, upstreams, routes, callers, unknown, estimates, waits, bounds);
   }
 
   private static void known(Map<String, Upstream> upstreams, String name, String where) {

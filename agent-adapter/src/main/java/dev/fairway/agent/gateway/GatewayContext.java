@@ -14,6 +14,8 @@ record GatewayContext(
     GatewayConfig config,
     Admission admission,
     InputEstimator estimator,
+    EstimateErrors estimateErrors,
+    CountedTokens countedTokens,
     PrefixBook prefixes,
     Modes modes,
     PlaceBook places,

@@ -47,10 +47,16 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
     String path = Request.getPathInContext(request);
     ApiFamily family = ApiFamily.ofPath(path);
     if (path.equals("/healthz")) {
-      byte[] body = (draining ? "draining\n" : "ok\n").getBytes(StandardCharsets.UTF_8);
-      response.setStatus(draining ? 503 : 200);
-      response.getHeaders().put("content-type", "text/plain");
-      response.write(true, ByteBuffer.wrap(body), callback);
+      plain(
+          response,
+          callback,
+          draining ? 503 : 200,
+          (draining ? "draining\n" : "ok\n"),
+          "text/plain");
+      return true;
+    }
+    if (path.equals("/metrics")) {
+      metrics(request, response, callback, family);
       return true;
     }
     context.counters().calls.increment();
@@ -82,6 +88,28 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
     }
     collect(request, response, callback, family, caller);
     return true;
+  }
+
+  /** For Prometheus; where callers have tokens, it needs that of an operator. */
+  private void metrics(Request request, Response response, Callback callback, ApiFamily family) {
+    Caller caller = callers.of(request.getHeaders());
+    if (caller == null || !caller.operator()) {
+      refuse(family, response, callback, Trouble.unauthorised());
+      return;
+    }
+    String text =
+        GatewayMetrics.of(
+            context.counters().snapshot(),
+            context.admission().stats(),
+            context.estimateErrors().all());
+    plain(response, callback, 200, text, "text/plain; version=0.0.4; charset=utf-8");
+  }
+
+  private static void plain(
+      Response response, Callback callback, int status, String text, String contentType) {
+    response.setStatus(status);
+    response.getHeaders().put("content-type", contentType);
+    response.write(true, ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), callback);
   }
 
   /** Sends those away that wait, and takes no more; what is under way goes on. */
@@ -127,9 +155,9 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
       own(request, response, callback, caller, body);
       return;
     }
-    CallPlan plan;
+    CallPlan planned;
     try {
-      plan =
+      planned =
           planner.plan(
               request.getMethod(),
               Request.getPathInContext(request),
@@ -151,6 +179,15 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
           new Trouble(500, "The gateway failed on this call; its log says why.", null, false));
       return;
     }
+    CallPlan first = planned;
+    var unused =
+        planner
+            .counted(planned, context.countedTokens())
+            .thenAccept(tokens -> take(request, response, callback, caller, first.counted(tokens)));
+  }
+
+  private void take(
+      Request request, Response response, Callback callback, Caller caller, CallPlan plan) {
     String key = plan.counted() ? request.getHeaders().get("idempotency-key") : null;
     ProxiedCall call = new ProxiedCall(context, plan, PlaceBook.isKey(key));
     if (PlaceBook.isKey(key)) {

@@ -1,6 +1,7 @@
 package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.AdmissionClient;
+import dev.fairway.agent.AdmissionClientStats;
 import dev.fairway.agent.AdmissionException;
 import dev.fairway.agent.AdmissionTimeoutException;
 import dev.fairway.agent.Charge;
@@ -48,6 +49,11 @@ final class KafkaAdmission implements Admission {
         client.settleUnleased(member, quota, requestId, usage, signal),
         requestId,
         Outcome.UNLEASED);
+  }
+
+  @Override
+  public AdmissionClientStats stats() {
+    return client.stats();
   }
 
   @Override

@@ -17,7 +17,6 @@ import dev.fairway.agent.gateway.LeaseDesk.Ticket;
 import dev.fairway.agent.gateway.LeaseDesk.View;
 import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.Outcome;
-import dev.fairway.schemas.TaskState;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -50,13 +49,13 @@ final class LeaseApi {
   /** An answer; {@code retryAfter} may be null. */
   record Answer(int status, ObjectNode body, Duration retryAfter) {}
 
-  private final Admission admission;
+  private final TaskApi tasks;
   private final LeaseDesk desk;
   private final Modes modes;
   private final Duration holdMax;
 
-  LeaseApi(Admission admission, LeaseDesk desk, Modes modes, Duration holdMax) {
-    this.admission = admission;
+  LeaseApi(TaskApi tasks, LeaseDesk desk, Modes modes, Duration holdMax) {
+    this.tasks = tasks;
     this.desk = desk;
     this.modes = modes;
     this.holdMax = holdMax;
@@ -79,7 +78,7 @@ final class LeaseApi {
         return ask(headers, ApiInput.of(read(body)), caller);
       }
       if (path.equals(TASKS) && method.equals("POST")) {
-        return task(ApiInput.of(read(body)), caller);
+        return tasks.handle(ApiInput.of(read(body)), caller);
       }
       if (path.startsWith(MODES)) {
         return done(modes(method, path, body, caller));
@@ -256,33 +255,6 @@ final class LeaseApi {
     node.put("tokens", charge.tokens());
     node.put("concurrent_requests", charge.concurrentRequests());
     return node;
-  }
-
-  // ---- tasks
-
-  private CompletableFuture<Answer> task(ApiInput in, Caller caller) throws BadInputException {
-    String quota = in.text("quota");
-    String task = in.text("id");
-    String role = in.textOrNull("role");
-    TaskState state = in.constant("state", TaskState.class, EnumSet.allOf(TaskState.class));
-    var blockedOn = in.texts("blocked_on");
-    in.end();
-    ObjectNode body = JsonNodeFactory.instance.objectNode();
-    body.put("id", task);
-    body.put("state", state.name());
-    return admission
-        .task(
-            Identification.within(caller, "orchestrator"),
-            quota,
-            Identification.within(caller, task),
-            role,
-            state,
-            blockedOn.stream().map(id -> Identification.within(caller, id)).toList())
-        .handle(
-            (done, error) ->
-                error == null
-                    ? new Answer(202, body, null)
-                    : error(503, error.getMessage(), Duration.ofSeconds(1)));
   }
 
   // ---- modes

@@ -118,6 +118,7 @@ final class Settling {
         .used(
             plan.asker().member(),
             plan.model(),
+            plan.content(),
             cached,
             ttlMs == null ? PrefixBook.TTL_MS : ttlMs,
             context.epochMs());

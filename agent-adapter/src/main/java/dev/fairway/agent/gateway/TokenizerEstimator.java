@@ -25,6 +25,7 @@ final class TokenizerEstimator implements InputEstimator {
   /** Calls smaller than this say more about fixed overheads than about the tokenizer. */
   private static final long LEARN_TOKENS_MIN = 32;
 
+  private final EstimateErrors errors;
   private final ContentTokens content = new ContentTokens(new TokenCounter());
   private final Map<String, Double> corrections =
       new LinkedHashMap<>(16, 0.75f, true) {
@@ -36,12 +37,24 @@ final class TokenizerEstimator implements InputEstimator {
         }
       };
 
+  /** With a book of its errors. */
+  TokenizerEstimator(EstimateErrors errors) {
+    this.errors = errors;
+  }
+
   @Override
   public Input estimate(Endpoint endpoint, CallBody body) {
     TokenCounter.Vocabulary vocabulary = TokenCounter.Vocabulary.of(body.model());
     long raw = content.of(endpoint, body.json(), vocabulary);
     double correction = correction(body.model());
-    String method = "tokenizer " + vocabulary + String.format(Locale.ROOT, " x %.3f", correction);
+    EstimateQuality quality = errors.of(body.model());
+    String method =
+        "tokenizer "
+            + vocabulary
+            + String.format(Locale.ROOT, " x %.3f", correction)
+            + (quality == null
+                ? ""
+                : String.format(Locale.ROOT, " +-%.1f%%", 100 * quality.errorP90()));
     // What a conversation kept by the provider holds is not in the body.
     boolean known = !body.json().hasNonNull("previous_response_id");
     return new Input(known ? (Long) (long) Math.ceil(raw * correction) : null, raw, method);
@@ -57,7 +70,9 @@ final class TokenizerEstimator implements InputEstimator {
     Double known = corrections.get(model);
     double before = known == null ? 1 : known;
     double rate = known == null ? FIRST_LEARNING_RATE : LEARNING_RATE;
-    corrections.put(model, before + rate * (ratio - before));
+    double after = before + rate * (ratio - before);
+    corrections.put(model, after);
+    errors.observe(model, (long) Math.ceil(rawTokens * before), actualTokens, after);
   }
 
   private synchronized double correction(String model) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** Estimates count what the model reads, and learn by how much they are off. */
 class EstimatorTest {
-  private final TokenizerEstimator estimator = new TokenizerEstimator();
+  private final TokenizerEstimator estimator = new TokenizerEstimator(new EstimateErrors());
 
   @Test
   void shouldCountSystemPromptMessagesAndTools() {

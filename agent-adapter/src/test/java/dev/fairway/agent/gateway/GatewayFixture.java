@@ -2,6 +2,7 @@ package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.gateway.GatewayConfig.Bounds;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
+import dev.fairway.agent.gateway.GatewayConfig.Estimates;
 import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.agent.gateway.GatewayConfig.Route;
 import dev.fairway.agent.gateway.GatewayConfig.Upstream;
@@ -38,6 +39,7 @@ final class GatewayFixture implements AutoCloseable {
           Duration.ofMillis(50),
           Duration.ofSeconds(60),
           Duration.ofSeconds(5));
+  Estimates estimates = Estimates.DEFAULT;
   Bounds bounds = Bounds.DEFAULT;
   List<Caller> callers = List.of();
   String unknown;
@@ -67,6 +69,7 @@ final class GatewayFixture implements AutoCloseable {
             new Route(List.of("gpt-*", "text-embedding-*"), "oai/gpt", "openai")),
         callers,
         unknown,
+        estimates,
         waits,
         bounds);
   }

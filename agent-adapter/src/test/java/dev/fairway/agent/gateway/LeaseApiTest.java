@@ -211,6 +211,30 @@ class LeaseApiTest {
   }
 
   @Test
+  void shouldTellAGraphOfTasksInOneCallOrNothingOfIt() {
+    // when
+    HttpResponse<String> told =
+        fixture.post(
+            "/v1/tasks",
+            "{\"quota\":\"ant/sonnet\",\"tasks\":[{\"id\":\"T\",\"role\":\"planner\",\"state\":\"STARTED\"},"
+                + "{\"id\":\"T2\",\"role\":\"worker\",\"state\":\"BLOCKED\",\"blocked_on\":[\"T\"]}]}");
+    HttpResponse<String> wrong =
+        fixture.post(
+            "/v1/tasks",
+            "{\"quota\":\"ant/sonnet\",\"tasks\":[{\"id\":\"T3\",\"state\":\"DONE\"},{\"id\":\"a b\",\"state\":\"DONE\"}]}");
+
+    // then
+    assertThat(told.statusCode()).isEqualTo(202);
+    assertThat(told.body()).isEqualTo("{\"tasks\":2}");
+    assertThat(wrong.statusCode()).isEqualTo(400);
+    assertThat(wrong.body()).contains("Expected an id");
+    assertThat(fixture.admission.tasks)
+        .containsExactly(
+            "orchestrator ant/sonnet T planner STARTED []",
+            "orchestrator ant/sonnet T2 worker BLOCKED [T]");
+  }
+
+  @Test
   void shouldSayWhatIsWrongWithACall() {
     // when / then
     assertThat(fixture.post("/v1/leases", "{").statusCode()).isEqualTo(400);

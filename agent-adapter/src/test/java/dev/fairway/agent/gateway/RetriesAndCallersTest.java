@@ -218,6 +218,34 @@ class RetriesAndCallersTest {
   }
 
   @Test
+  void shouldTakeTheCacheOfAConversationThatBeginsOtherwiseForCold() {
+    // given
+    fixture.upstream.then(
+        exchange ->
+            FakeUpstream.json(
+                exchange,
+                200,
+                GatewayFixture.ANSWER.replace(
+                    "\"cache_read_input_tokens\":0", "\"cache_read_input_tokens\":50")));
+    String body = GatewayFixture.message("word ".repeat(100));
+    fixture.post("/v1/messages", body, "x-fairway-agent", "s");
+    fixture.admission.onlySettled();
+
+    // when: it goes on, with the cache mark elsewhere; then it was cut short
+    String goesOn =
+        body.replace(
+            "]}",
+            ",{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"x\",\"cache_control\":{}}]}]}");
+    fixture.post("/v1/messages", goesOn, "x-fairway-agent", "s");
+    await().until(() -> fixture.admission.settled.size() == 2);
+    fixture.post("/v1/messages", GatewayFixture.message("summary"), "x-fairway-agent", "s");
+
+    // then
+    assertThat(fixture.admission.asked.get(1).call().estimate().cachedTokens()).isEqualTo(50);
+    assertThat(fixture.admission.asked.get(2).call().estimate().cachedTokens()).isZero();
+  }
+
+  @Test
   void shouldRefuseConfigurationsThatCannotBe() {
     // given
     Upstream upstream = new Upstream("a", "https://api.example.com/", "anthropic", null);
@@ -285,6 +313,7 @@ class RetriesAndCallersTest {
                     new Route(List.of("gpt-*", "o?"), "k/b", "a")),
                 List.of(),
                 null,
+                GatewayConfig.Estimates.DEFAULT,
                 GatewayConfig.Waits.DEFAULT,
                 GatewayConfig.Bounds.DEFAULT));
 
@@ -306,6 +335,7 @@ class RetriesAndCallersTest {
         List.of(new Route(List.of("*"), "k", routedTo)),
         callers,
         null,
+        GatewayConfig.Estimates.DEFAULT,
         GatewayConfig.Waits.DEFAULT,
         GatewayConfig.Bounds.DEFAULT);
   }

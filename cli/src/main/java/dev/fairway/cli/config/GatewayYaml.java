@@ -6,6 +6,7 @@ import dev.fairway.agent.fallback.FallbackConfig;
 import dev.fairway.agent.gateway.GatewayConfig;
 import dev.fairway.agent.gateway.GatewayConfig.Bounds;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
+import dev.fairway.agent.gateway.GatewayConfig.Estimates;
 import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.agent.gateway.GatewayConfig.Route;
 import dev.fairway.agent.gateway.GatewayConfig.Upstream;
@@ -76,6 +77,7 @@ final class GatewayYaml {
     List<Caller> callers = in.objectList("callers", GatewayYaml::caller);
     String unknown = in.string("unknown", null);
     FallbackConfig fallback = fallback(in);
+    Estimates estimates = in.object("estimates", GatewayYaml::estimates);
     Waits waits = waits(in);
     Bounds bounds = in.object("bounds", GatewayYaml::bounds);
     in.end();
@@ -94,6 +96,7 @@ final class GatewayYaml {
                     routes,
                     callers,
                     unknown,
+                    estimates == null ? Estimates.DEFAULT : estimates,
                     waits,
                     bounds == null ? Bounds.DEFAULT : bounds));
     in.throwErrors();
@@ -172,6 +175,19 @@ final class GatewayYaml {
     Duration idle = duration(in, "upstream_idle", standard.upstreamIdle());
     Duration drain = duration(in, "drain", standard.drain());
     return checked(in, "patience", () -> new Waits(patience, margin, hold, keepAlive, idle, drain));
+  }
+
+  private static Estimates estimates(JsonFields in) {
+    Estimates standard = Estimates.DEFAULT;
+    boolean countTokens = in.bool("count_tokens", standard.countTokens());
+    Integer perMinute = in.integerOrNull("counts_per_minute");
+    Duration wait = duration(in, "count_wait", standard.countWait());
+    return checked(
+        in,
+        "counts_per_minute",
+        () ->
+            new Estimates(
+                countTokens, perMinute == null ? standard.countsPerMinute() : perMinute, wait));
   }
 
   private static FallbackConfig fallback(JsonFields in) {
