@@ -3,6 +3,8 @@ package dev.fairway.cli.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.fairway.agent.fallback.FailMode;
+import dev.fairway.agent.fallback.FallbackConfig;
 import dev.fairway.agent.gateway.GatewayConfig;
 import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import java.nio.file.Path;
@@ -42,7 +44,10 @@ class GatewayYamlTest {
               keep_alive: 15s
               upstream_idle: 3m
               drain: 10s
-              bounds: {body_bytes: 1000, bodies_bytes: 100000, connections: 10, open_calls: 20, client_idle: 5s, requeues: 3}
+              bounds: {body_bytes: 1000, bodies_bytes: 100000, connections: 10, open_calls: 20, client_idle: 5s, retries: 4, requeues: 3}
+              fail_mode: BACKOFF
+              silent_after: 9s
+              estimates: {count_tokens: true, counts_per_minute: 7, count_wait: 200ms}
               upstreams:
                 anthropic: {provider: anthropic, key: {env: ANTHROPIC_API_KEY}}
                 local: {provider: openai, url: "http://127.0.0.1:9/v", key: {file: /run/key}}
@@ -62,6 +67,11 @@ class GatewayYamlTest {
     assertThat(config.waits().patience()).isEqualTo(Duration.ofSeconds(30));
     assertThat(config.waits().drain()).isEqualTo(Duration.ofSeconds(10));
     assertThat(config.bounds().openCalls()).isEqualTo(20);
+    assertThat(config.bounds().retries()).isEqualTo(4);
+    assertThat(config.estimates())
+        .isEqualTo(new GatewayConfig.Estimates(true, 7, Duration.ofMillis(200)));
+    assertThat(section.fallback())
+        .isEqualTo(new FallbackConfig(FailMode.BACKOFF, Duration.ofSeconds(9)));
     assertThat(config.upstreams().get("anthropic").url()).isEqualTo("https://api.anthropic.com");
     assertThat(config.upstreams().get("local").key().file()).isEqualTo(Path.of("/run/key"));
     assertThat(config.routes()).hasSize(1);
@@ -81,6 +91,8 @@ class GatewayYamlTest {
     assertThat(section.config().routes())
         .containsExactly(new GatewayConfig.Route(List.of("claude-sonnet-*"), "ant/sonnet", "a"));
     assertThat(section.config().waits()).isEqualTo(GatewayConfig.Waits.DEFAULT);
+    assertThat(section.fallback()).isEqualTo(FallbackConfig.DEFAULT);
+    assertThat(section.config().estimates()).isEqualTo(GatewayConfig.Estimates.DEFAULT);
     assertThat(section.config().bounds()).isEqualTo(GatewayConfig.Bounds.DEFAULT);
   }
 
@@ -107,6 +119,9 @@ class GatewayYamlTest {
           'gateway: {routes: [{models: ["x"], quota: q, upstream: b}]}'                   | Expected the route of [x] to name one of the upstreams []
           'gateway: {routes: [{models: [], quota: q, upstream: b}]}'                      | Expected a route with model patterns
           'gateway: {callers: [{name: "a b", token: {env: X}}]}'                          | name of 1 to 30 characters
+          'gateway: {fail_mode: OPEN}'                                                    | gateway.fail_mode: expected one of [SAFE_SHARE, BACKOFF, CLOSED]
+          'gateway: {silent_after: 0s}'                                                   | Expected a silentAfter above 0
+          'gateway: {estimates: {counts_per_minute: 0}}'                                  | Expected counts_per_minute above 0
           'gateway: {bounds: {body_bytes: 0}}'                                            | Expected bounds above 0
           """)
   void shouldSayWhatIsWrong(String text, String message) {
