@@ -1,28 +1,15 @@
 package dev.fairway.agent.gateway;
 
-import dev.fairway.agent.AdmissionException;
-import dev.fairway.agent.ProviderReports;
+import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.gateway.GatewayConfig.Mode;
-import dev.fairway.agent.provider.AnswerClass;
-import dev.fairway.agent.provider.ProviderProfile;
-import dev.fairway.agent.provider.ProviderProfiles;
-import dev.fairway.agent.provider.ProviderReading;
-import dev.fairway.agent.provider.ResponseBody;
 import dev.fairway.schemas.Outcome;
-import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.eclipse.jetty.http.HttpFields;
-import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.eclipse.jetty.util.thread.SerializedInvoker;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One call, from its request to the last byte of its answer: it waits for its grant, goes upstream,
@@ -37,16 +24,11 @@ import org.slf4j.LoggerFactory;
  * same key takes over the place in line, or gets the answer that was recorded meanwhile.
  */
 final class ProxiedCall {
-  private static final Logger log = LoggerFactory.getLogger(ProxiedCall.class);
-
   /** How long a place in line is kept for a client that is gone. */
   static final long PLACE_KEPT_MS = 60_000;
 
   /** How long an answer is kept for a client that missed it. */
   static final long ANSWER_KEPT_MS = 600_000;
-
-  private static final int ERROR_BODY_BYTES_MAX = 1 << 20;
-  private static final int GRANTS_EXPIRED_MAX = 3;
 
   private enum State {
     WAITING,
@@ -60,6 +42,8 @@ final class ProxiedCall {
   private final SerializedInvoker invoker = new SerializedInvoker(ProxiedCall.class);
   private final Line line;
   private final Recording recording;
+  private final CallRetries retries;
+  private final UpstreamPhase upstream;
 
   private volatile State state = State.WAITING;
   private ClientLink client;
@@ -67,11 +51,6 @@ final class ProxiedCall {
   private long bodyTaken;
   private boolean joined;
   private Grant held;
-  private Grant grant;
-  private UpstreamCall upstream;
-  private AnswerRelay relay;
-  private int requeues;
-  private int expiredGrants;
   private Scheduler.Task patience;
   private Scheduler.Task grace;
 
@@ -88,6 +67,8 @@ final class ProxiedCall {
     boolean patient = keeps || plan.stream() || plan.patience().compareTo(holdMax) > 0;
     long untilMs = context.nowMs() + (patient ? holdMax : plan.patience()).toMillis();
     this.line = new Line(context, plan, invoker, untilMs, new Decided());
+    this.retries = new CallRetries(context, plan);
+    this.upstream = new UpstreamPhase(context, plan, retries, recording, invoker, new Moves());
   }
 
   /** Begins for its first client. */
@@ -99,7 +80,7 @@ final class ProxiedCall {
           client.start();
           if (!plan.counted()) {
             context.counters().uncounted.increment();
-            send(FreeGrant.UNCOUNTED);
+            upstream.send(FreeGrant.UNCOUNTED);
             return;
           }
           if (plan.retryOf() != null) {
@@ -107,9 +88,9 @@ final class ProxiedCall {
           }
           beginPatience(plan.patience());
           if (context.modes().of(plan.target().quota()) == Mode.OBSERVE) {
-            send(ObservedGrant.of(context.admission(), plan));
-          } else if (plan.tries().isSpent()) {
-            refuseForGood();
+            upstream.send(ObservedGrant.of(context.admission(), plan));
+          } else if (retries.isSpent()) {
+            refuse(retries.refusal());
           } else {
             line.ask(plan.retryOf());
           }
@@ -140,13 +121,13 @@ final class ProxiedCall {
       if (detached) {
         hold(granted);
       } else {
-        send(granted);
+        upstream.send(granted);
       }
     }
 
     @Override
     public void refused(Trouble trouble, String requestId) {
-      remember(requestId);
+      retries.failed(requestId);
       refuse(trouble);
     }
   }
@@ -193,215 +174,67 @@ final class ProxiedCall {
 
   // ---- upstream
 
-  private void send(Grant granted) {
-    grant = granted;
-    if (granted.canRequeue() && !plan.tries().trySend(context.epochMs())) {
-      granted.settle(Outcome.NOT_SENT, null, null);
-      refuseForGood();
-      return;
-    }
-    try {
-      granted.markSent();
-    } catch (AdmissionException e) {
-      granted.settle(Outcome.NOT_SENT, null, null);
-      expiredGrants++;
-      if (expiredGrants >= GRANTS_EXPIRED_MAX) {
-        refuse(Trouble.unavailable(e.getMessage(), Duration.ofSeconds(1)));
-      } else {
-        line.ask(plan.retryOf());
-      }
-      return;
-    }
-    state = State.SENT;
-    upstream = new UpstreamCall(context, plan, invoker);
-    upstream.send(this::onHead, this::onUpstreamFailed);
-  }
-
-  private void onHead(org.eclipse.jetty.client.Response head, Content.Source source) {
-    if (state != State.SENT) {
-      source.fail(new IllegalStateException("nobody waits for it"));
-      return;
-    }
-    grant.markAnswered();
-    Instant receivedAt = Instant.ofEpochMilli(context.epochMs());
-    if (head.getStatus() / 100 == 2) {
-      relay(head.getStatus(), head.getHeaders(), source, receivedAt);
-      return;
-    }
-    var unused =
-        bounded(source)
-            .whenComplete(
-                (body, error) ->
-                    invoker.run(
-                        () -> {
-                          if (error != null) {
-                            onUpstreamFailed(error);
-                          } else {
-                            onError(head.getStatus(), head.getHeaders(), body, receivedAt);
-                          }
-                        }));
-  }
-
-  private void onError(int status, HttpFields headers, byte[] body, Instant receivedAt) {
-    if (state != State.SENT) {
-      return;
-    }
-    ProviderReading reading =
-        profile().read(Readings.response(status, headers, ResponseBody.of(body), receivedAt));
-    var signal = ProviderReports.signal(status, reading);
-    boolean again =
-        grant.canRequeue()
-            && status == 429
-            && reading.kind() == AnswerClass.RATE_LIMITED
-            && !plan.tries().isSpent()
-            && requeues < context.config().bounds().requeues();
-    if (again && line.requeue(grant, signal)) {
-      requeues++;
-      context.counters().requeues.increment();
-      state = State.WAITING;
-      return;
-    }
-    Outcome outcome = Readings.outcome(status, reading.kind());
-    boolean refusedUnread = outcome == Outcome.FAILED_AFTER_SEND && status / 100 == 4;
-    grant.settle(outcome, refusedUnread ? Nothing.USED : null, signal);
-    remember(grant.requestId());
-    over();
-    boolean spent = plan.counted() && plan.tries().isSpent();
-    if (spent) {
-      tellSpent();
-    }
-    tellRetriesLeft();
-    client
-        .answer()
-        .upstreamError(status, headers, body, spent || (grant.canRequeue() && status == 429));
-  }
-
-  private void onUpstreamFailed(Throwable cause) {
-    if (state != State.SENT) {
-      return;
-    }
-    context.counters().upstreamFailures.increment();
-    boolean sent = upstream.wasSent();
-    grant.settle(sent ? Outcome.FAILED_AFTER_SEND : Outcome.NOT_SENT, null, null);
-    remember(grant.requestId());
-    refuse(
-        Trouble.badGateway(
-            "Expected an answer of upstream "
-                + plan.target().upstream().name()
-                + ", but "
-                + (sent ? "it broke off" : "it could not be reached")
-                + " ("
-                + cause.getClass().getSimpleName()
-                + ")."));
-  }
-
-  private void relay(int status, HttpFields headers, Content.Source source, Instant receivedAt) {
-    state = State.RELAYING;
-    cancel(patience);
-    var response = Readings.response(status, headers, ResponseBody.none(), receivedAt);
-    String contentType = headers.get("content-type");
-    boolean events = contentType != null && contentType.startsWith("text/event-stream");
-    AnswerTap tap = new AnswerTap(profile(), response, events);
-    Settling settling =
-        new Settling(
-            context, plan, grant, tap, ProviderReports.signal(status, profile().read(response)));
-    ClientAnswer answer = client.answer();
-    if (answer.hasBegun() && !events) {
-      noStream(source, tap, settling);
-      return;
-    }
-    UsageChunkFilter filter = plan.hideUsage() && events ? new UsageChunkFilter() : null;
-    if (recording != null) {
-      recording.begin(status, headers);
-    }
-    answer.begin(
-        status,
-        headers,
-        filter == null,
-        grant.requestId(),
-        () -> {
-          if (state == State.RELAYING) {
-            Content.Sink sink = recording == null ? answer.sink() : recording.sink(answer);
-            Relayed relayed = new Relayed(client, settling);
-            relay = new AnswerRelay(source, sink, tap, filter, answer::writing, relayed);
-            relay.iterate();
-          }
-        });
-  }
-
-  /** The upstream answered with something else than the stream that the client was promised. */
-  private void noStream(Content.Source source, AnswerTap tap, Settling settling) {
-    var unused =
-        bounded(source)
-            .whenComplete(
-                (body, error) ->
-                    invoker.run(
-                        () -> {
-                          if (error == null) {
-                            tap.read(ByteBuffer.wrap(body));
-                            settling.complete();
-                          } else {
-                            settling.brokenOff();
-                          }
-                          refuse(
-                              Trouble.badGateway(
-                                  "Expected a stream of events from the upstream, but found"
-                                      + " something else."));
-                        }));
-  }
-
-  private static CompletableFuture<byte[]> bounded(Content.Source source) {
-    ByteBudget budget = new ByteBudget(ERROR_BODY_BYTES_MAX);
-    return new BodyCollector(source, ERROR_BODY_BYTES_MAX, budget).collect();
-  }
-
-  /** Hears of the relay, which hears one thing at a time, on threads of its own. */
-  private final class Relayed implements AnswerRelay.Listener {
-    private final ClientLink first;
-    private final Settling settling;
-
-    Relayed(ClientLink first, Settling settling) {
-      this.first = first;
-      this.settling = settling;
+  /** What the upstream's side makes of the call. */
+  private final class Moves implements UpstreamPhase.Call {
+    @Override
+    public boolean isSent() {
+      return state == State.SENT;
     }
 
     @Override
-    public void progressed() {
-      settling.progressed();
+    public boolean isRelaying() {
+      return state == State.RELAYING;
     }
 
     @Override
-    public void complete() {
-      settling.complete();
-      first.stopWatching();
+    public void sent() {
+      state = State.SENT;
+    }
+
+    @Override
+    public void relaying() {
+      state = State.RELAYING;
+      cancel(patience);
+    }
+
+    @Override
+    public void askAgain() {
+      line.ask(plan.retryOf());
+    }
+
+    @Override
+    public boolean requeue(Grant refused, ProviderSignal signal) {
+      boolean waits = line.requeue(refused, signal);
+      state = waits ? State.WAITING : state;
+      return waits;
+    }
+
+    @Override
+    public ClientLink client() {
+      return client;
+    }
+
+    @Override
+    public void refuse(Trouble trouble) {
+      ProxiedCall.this.refuse(trouble);
+    }
+
+    @Override
+    public void over() {
+      ProxiedCall.this.over();
     }
 
     @Override
     public void delivered() {
-      first.answer().succeeded();
-      invoker.run(ProxiedCall.this::onDelivered);
+      onDelivered();
     }
 
     @Override
-    public void upstreamFailed(Throwable cause) {
-      context.counters().upstreamFailures.increment();
-      settling.brokenOff();
-      first.answer().abort(cause);
-      invoker.run(
-          () -> refuse(Trouble.badGateway("The upstream broke its answer off. Send it again.")));
-    }
-
-    @Override
-    public void clientFailed(Throwable cause) {
-      settling.abandoned();
-      first.answer().abort(cause);
-      invoker.run(
-          () -> {
-            if (state != State.OVER) {
-              context.counters().clientsGone.increment();
-            }
-            over();
-          });
+    public void clientFailed() {
+      if (state != State.OVER) {
+        context.counters().clientsGone.increment();
+      }
+      ProxiedCall.this.over();
     }
   }
 
@@ -419,8 +252,7 @@ final class ProxiedCall {
     if (state == State.OVER || gone != client || detached) {
       return;
     }
-    if (recording == null && state == State.RELAYING && relay != null) {
-      relay.abort(cause);
+    if (recording == null && state == State.RELAYING && upstream.abortRelay(cause)) {
       return;
     }
     context.counters().clientsGone.increment();
@@ -430,9 +262,7 @@ final class ProxiedCall {
       return;
     }
     if (state == State.SENT || state == State.RELAYING) {
-      grant.settle(upstream.wasSent() ? Outcome.FAILED_AFTER_SEND : Outcome.NOT_SENT, null, null);
-      remember(grant.requestId());
-      upstream.abort(cause);
+      upstream.abandon(cause);
     }
     over();
     client.answer().abort(cause);
@@ -514,7 +344,7 @@ final class ProxiedCall {
           if (held != null) {
             Grant granted = held;
             held = null;
-            send(granted);
+            upstream.send(granted);
           }
         });
   }
@@ -559,47 +389,9 @@ final class ProxiedCall {
     }
     context.counters().refused.increment();
     over();
-    Trouble told = trouble;
-    if (trouble.again() && plan.counted() && plan.tries().isSpent()) {
-      tellSpent();
-      told = trouble.forGood();
-    }
-    tellRetriesLeft();
+    Trouble told = retries.told(trouble);
+    retries.tellLeft(client.answer());
     client.answer().trouble(told);
-  }
-
-  /** The call was tried as often as it may be: nobody is asked, and nothing is sent. */
-  private void refuseForGood() {
-    tellSpent();
-    refuse(
-        new Trouble(
-            429,
-            "Expected a call that may still be tried, but it went upstream "
-                + plan.tries().sent()
-                + " times, and its retry budget is spent. Look at why it fails; the same call is"
-                + " taken again when it is forgotten.",
-            plan.tries().forgottenIn(context.epochMs()),
-            false));
-  }
-
-  /** Loudly, and once for all its tries. */
-  private void tellSpent() {
-    if (plan.tries().tellOnce()) {
-      context.counters().budgetsSpent.increment();
-      log.error(
-          "A call of agent {} on quota {} failed for good: it went upstream {} times, which is all"
-              + " that its retry budget allows. `fairway why {}` tells its story.",
-          plan.asker().member(),
-          plan.target().quota(),
-          plan.tries().sent(),
-          plan.tries().retryOf());
-    }
-  }
-
-  private void tellRetriesLeft() {
-    if (plan.counted()) {
-      client.answer().retriesLeft(plan.tries().retriesLeft());
-    }
   }
 
   private void over() {
@@ -630,16 +422,6 @@ final class ProxiedCall {
   private void end() {
     context.places().remove(this);
     forget();
-  }
-
-  private void remember(String requestId) {
-    if (plan.counted() && requestId != null) {
-      plan.tries().ended(requestId, true, context.epochMs());
-    }
-  }
-
-  private ProviderProfile profile() {
-    return ProviderProfiles.of(plan.target().upstream().provider());
   }
 
   private Scheduler.Task schedule(long delayMs, Runnable task) {

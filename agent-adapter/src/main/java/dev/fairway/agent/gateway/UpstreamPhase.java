@@ -1,0 +1,319 @@
+package dev.fairway.agent.gateway;
+
+import dev.fairway.agent.AdmissionException;
+import dev.fairway.agent.ProviderReports;
+import dev.fairway.agent.ProviderSignal;
+import dev.fairway.agent.provider.AnswerClass;
+import dev.fairway.agent.provider.ProviderProfile;
+import dev.fairway.agent.provider.ProviderProfiles;
+import dev.fairway.agent.provider.ProviderReading;
+import dev.fairway.agent.provider.ResponseBody;
+import dev.fairway.schemas.Outcome;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.util.thread.SerializedInvoker;
+
+/**
+ * What happens to a call from its grant on: it goes upstream, its answer comes back and is passed
+ * on and settled; after a 429 it goes back in line. Used by the call's invoker.
+ */
+final class UpstreamPhase {
+  private static final int ERROR_BODY_BYTES_MAX = 1 << 20;
+  private static final int GRANTS_EXPIRED_MAX = 3;
+
+  /** The call, as far as this phase moves it. */
+  interface Call {
+    /** Whether it is sent, and no answer has begun to pass. */
+    boolean isSent();
+
+    /** Whether its answer passes. */
+    boolean isRelaying();
+
+    /** It was sent. */
+    void sent();
+
+    /** Its answer begins to pass: it is not sent again. */
+    void relaying();
+
+    /** It asks for another grant. */
+    void askAgain();
+
+    /** It goes back in line after a 429; false if its hold is over. */
+    boolean requeue(Grant refused, ProviderSignal signal);
+
+    /** Its client now. */
+    ClientLink client();
+
+    /** It ends with an error of the gateway's. */
+    void refuse(Trouble trouble);
+
+    /** It ends. */
+    void over();
+
+    /** Its answer is with the client. */
+    void delivered();
+
+    /** Its client failed while the answer passed. */
+    void clientFailed();
+  }
+
+  private final GatewayContext context;
+  private final CallPlan plan;
+  private final CallRetries retries;
+  private final Recording recording;
+  private final SerializedInvoker invoker;
+  private final Call call;
+  private Grant grant;
+  private UpstreamCall upstream;
+  private AnswerRelay relay;
+  private int requeues;
+  private int expiredGrants;
+
+  /**
+   * Nothing was sent yet.
+   *
+   * @param recording keeps the answer for a client that comes back, or null
+   */
+  UpstreamPhase(
+      GatewayContext context,
+      CallPlan plan,
+      CallRetries retries,
+      Recording recording,
+      SerializedInvoker invoker,
+      Call call) {
+    this.context = context;
+    this.plan = plan;
+    this.retries = retries;
+    this.recording = recording;
+    this.invoker = invoker;
+    this.call = call;
+  }
+
+  /** Sends the call on a grant. */
+  void send(Grant granted) {
+    grant = granted;
+    if (!retries.trySend(granted)) {
+      granted.settle(Outcome.NOT_SENT, null, null);
+      call.refuse(retries.refusal());
+      return;
+    }
+    try {
+      granted.markSent();
+    } catch (AdmissionException e) {
+      granted.settle(Outcome.NOT_SENT, null, null);
+      expiredGrants++;
+      if (expiredGrants >= GRANTS_EXPIRED_MAX) {
+        call.refuse(Trouble.unavailable(e.getMessage(), Duration.ofSeconds(1)));
+      } else {
+        call.askAgain();
+      }
+      return;
+    }
+    call.sent();
+    upstream = new UpstreamCall(context, plan, invoker);
+    upstream.send(this::onHead, this::onUpstreamFailed);
+  }
+
+  private void onHead(org.eclipse.jetty.client.Response head, Content.Source source) {
+    if (!call.isSent()) {
+      source.fail(new IllegalStateException("nobody waits for it"));
+      return;
+    }
+    grant.markAnswered();
+    Instant receivedAt = Instant.ofEpochMilli(context.epochMs());
+    if (head.getStatus() / 100 == 2) {
+      relay(head.getStatus(), head.getHeaders(), source, receivedAt);
+      return;
+    }
+    var unused =
+        bounded(source)
+            .whenComplete(
+                (body, error) ->
+                    invoker.run(
+                        () -> {
+                          if (error != null) {
+                            onUpstreamFailed(error);
+                          } else {
+                            onError(head.getStatus(), head.getHeaders(), body, receivedAt);
+                          }
+                        }));
+  }
+
+  private void onError(int status, HttpFields headers, byte[] body, Instant receivedAt) {
+    if (!call.isSent()) {
+      return;
+    }
+    ProviderReading reading =
+        profile().read(Readings.response(status, headers, ResponseBody.of(body), receivedAt));
+    var signal = ProviderReports.signal(status, reading);
+    boolean again =
+        grant.canRequeue()
+            && status == 429
+            && reading.kind() == AnswerClass.RATE_LIMITED
+            && !retries.isSpent()
+            && requeues < context.config().bounds().requeues();
+    if (again && call.requeue(grant, signal)) {
+      requeues++;
+      context.counters().requeues.increment();
+      return;
+    }
+    Outcome outcome = Readings.outcome(status, reading.kind());
+    boolean refusedUnread = outcome == Outcome.FAILED_AFTER_SEND && status / 100 == 4;
+    grant.settle(outcome, refusedUnread ? Nothing.USED : null, signal);
+    retries.failed(grant.requestId());
+    call.over();
+    ClientAnswer answer = call.client().answer();
+    boolean last = retries.endsWithError();
+    retries.tellLeft(answer);
+    answer.upstreamError(status, headers, body, last || (grant.canRequeue() && status == 429));
+  }
+
+  private void onUpstreamFailed(Throwable cause) {
+    if (!call.isSent()) {
+      return;
+    }
+    context.counters().upstreamFailures.increment();
+    boolean sent = upstream.wasSent();
+    grant.settle(sent ? Outcome.FAILED_AFTER_SEND : Outcome.NOT_SENT, null, null);
+    retries.failed(grant.requestId());
+    call.refuse(
+        Trouble.badGateway(
+            "Expected an answer of upstream "
+                + plan.target().upstream().name()
+                + ", but "
+                + (sent ? "it broke off" : "it could not be reached")
+                + " ("
+                + cause.getClass().getSimpleName()
+                + ")."));
+  }
+
+  private void relay(int status, HttpFields headers, Content.Source source, Instant receivedAt) {
+    call.relaying();
+    var response = Readings.response(status, headers, ResponseBody.none(), receivedAt);
+    String contentType = headers.get("content-type");
+    boolean events = contentType != null && contentType.startsWith("text/event-stream");
+    AnswerTap tap = new AnswerTap(profile(), response, events);
+    Settling settling =
+        new Settling(
+            context, plan, grant, tap, ProviderReports.signal(status, profile().read(response)));
+    ClientAnswer answer = call.client().answer();
+    if (answer.hasBegun() && !events) {
+      noStream(source, tap, settling);
+      return;
+    }
+    UsageChunkFilter filter = plan.hideUsage() && events ? new UsageChunkFilter() : null;
+    if (recording != null) {
+      recording.begin(status, headers);
+    }
+    answer.begin(
+        status,
+        headers,
+        filter == null,
+        grant.requestId(),
+        () -> {
+          if (call.isRelaying()) {
+            Content.Sink sink = recording == null ? answer.sink() : recording.sink(answer);
+            Relayed relayed = new Relayed(call.client(), settling);
+            relay = new AnswerRelay(source, sink, tap, filter, answer::writing, relayed);
+            relay.iterate();
+          }
+        });
+  }
+
+  /** The upstream answered with something else than the stream that the client was promised. */
+  private void noStream(Content.Source source, AnswerTap tap, Settling settling) {
+    var unused =
+        bounded(source)
+            .whenComplete(
+                (body, error) ->
+                    invoker.run(
+                        () -> {
+                          if (error == null) {
+                            tap.read(ByteBuffer.wrap(body));
+                            settling.complete();
+                          } else {
+                            settling.brokenOff();
+                          }
+                          call.refuse(
+                              Trouble.badGateway(
+                                  "Expected a stream of events from the upstream, but found"
+                                      + " something else."));
+                        }));
+  }
+
+  private static CompletableFuture<byte[]> bounded(Content.Source source) {
+    ByteBudget budget = new ByteBudget(ERROR_BODY_BYTES_MAX);
+    return new BodyCollector(source, ERROR_BODY_BYTES_MAX, budget).collect();
+  }
+
+  /** Hears of the relay, which hears one thing at a time, on threads of its own. */
+  private final class Relayed implements AnswerRelay.Listener {
+    private final ClientLink first;
+    private final Settling settling;
+
+    Relayed(ClientLink first, Settling settling) {
+      this.first = first;
+      this.settling = settling;
+    }
+
+    @Override
+    public void progressed() {
+      settling.progressed();
+    }
+
+    @Override
+    public void complete() {
+      settling.complete();
+      first.stopWatching();
+    }
+
+    @Override
+    public void delivered() {
+      first.answer().succeeded();
+      invoker.run(call::delivered);
+    }
+
+    @Override
+    public void upstreamFailed(Throwable cause) {
+      context.counters().upstreamFailures.increment();
+      settling.brokenOff();
+      first.answer().abort(cause);
+      invoker.run(
+          () ->
+              call.refuse(Trouble.badGateway("The upstream broke its answer off. Send it again.")));
+    }
+
+    @Override
+    public void clientFailed(Throwable cause) {
+      settling.abandoned();
+      first.answer().abort(cause);
+      invoker.run(call::clientFailed);
+    }
+  }
+
+  /**
+   * The client hung up while the answer passes and nobody else waits for it; false if none does.
+   */
+  boolean abortRelay(Throwable cause) {
+    if (relay == null) {
+      return false;
+    }
+    relay.abort(cause);
+    return true;
+  }
+
+  /** The client hung up before an answer passed, and the call is given up. */
+  void abandon(Throwable cause) {
+    grant.settle(upstream.wasSent() ? Outcome.FAILED_AFTER_SEND : Outcome.NOT_SENT, null, null);
+    retries.failed(grant.requestId());
+    upstream.abort(cause);
+  }
+
+  private ProviderProfile profile() {
+    return ProviderProfiles.of(plan.target().upstream().provider());
+  }
+}
