@@ -4,10 +4,13 @@ import dev.fairway.cli.ops.DeadLetter;
 import dev.fairway.cli.ops.DeadLetterStore;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.Printable;
+import dev.fairway.schemas.DeadLetterReason;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -36,8 +39,8 @@ final class DeadLettersCommand extends GroupCommand {
     @Option(
         names = "--reason",
         paramLabel = "REASON",
-        description = "Those with this reason alone.")
-    private String reason;
+        description = "Those with this reason alone: ${COMPLETION-CANDIDATES}.")
+    private DeadLetterReason reason;
 
     @Option(
         names = "--limit",
@@ -89,7 +92,7 @@ final class DeadLettersCommand extends GroupCommand {
       name = "redrive",
       description = {
         "Send dead letters to their source topics again, with their own keys and bytes.",
-        "Each is sent once; those that were sent before are passed over."
+        "Each is sent once, however often it is named; those that were sent before are passed over."
       },
       footer = {
         "",
@@ -105,14 +108,18 @@ final class DeadLettersCommand extends GroupCommand {
     @Parameters(
         arity = "0..*",
         paramLabel = "PLACE",
+        converter = PlaceConverter.class,
         description = "Places as 'dead-letters list' shows them, partition:offset.")
     private List<String> places = List.of();
 
     @Option(names = "--all", description = "All with the reason of --reason.")
     private boolean all;
 
-    @Option(names = "--reason", paramLabel = "REASON", description = "Goes with --all.")
-    private String reason;
+    @Option(
+        names = "--reason",
+        paramLabel = "REASON",
+        description = "Goes with --all: ${COMPLETION-CANDIDATES}.")
+    private DeadLetterReason reason;
 
     @Override
     public Integer call() {
@@ -123,18 +130,28 @@ final class DeadLettersCommand extends GroupCommand {
       }
       try (Pipeline pipeline = connection.open()) {
         DeadLetterStore store = new DeadLetterStore(pipeline);
-        List<Object> results = new ArrayList<>();
-        for (DeadLetter letter : chosen(store.all())) {
+        List<Object> sent = new ArrayList<>();
+        List<Object> passedOver = new ArrayList<>();
+        List<DeadLetter> chosen = chosen(store.all());
+        store.checkSources(chosen);
+        for (DeadLetter letter : chosen) {
           if (letter.redriven()) {
             say(letter.place() + ": was sent again before, passed over");
+            passedOver.add(result(letter));
           } else {
             store.redrive(letter);
             say(letter.place() + ": sent to " + letter.sourceTopic());
-            results.add(result(letter));
+            sent.add(result(letter.sentAgain()));
           }
         }
-        say(results.size() + " sent again");
-        writeJson(Map.of("redriven", results));
+        say(
+            sent.size()
+                + " sent again"
+                + (passedOver.isEmpty() ? "" : ", " + passedOver.size() + " passed over"));
+        Map<String, Object> result = new LinkedHashMap<>();
+        result.put("redriven", sent);
+        result.put("passed_over", passedOver);
+        writeJson(result);
       }
       return 0;
     }
@@ -145,7 +162,7 @@ final class DeadLettersCommand extends GroupCommand {
       }
       List<DeadLetter> chosen =
           letters.stream().filter(letter -> places.contains(letter.place())).toList();
-      List<String> missing = new ArrayList<>(places);
+      Set<String> missing = new LinkedHashSet<>(places);
       chosen.forEach(letter -> missing.remove(letter.place()));
       if (!missing.isEmpty()) {
         throw new CliException(
@@ -159,10 +176,10 @@ final class DeadLettersCommand extends GroupCommand {
     }
   }
 
-  private static List<DeadLetter> withReason(List<DeadLetter> letters, String reason) {
+  private static List<DeadLetter> withReason(List<DeadLetter> letters, DeadLetterReason reason) {
     return reason == null
         ? letters
-        : letters.stream().filter(letter -> reason.equals(letter.reason())).toList();
+        : letters.stream().filter(letter -> reason.name().equals(letter.reason())).toList();
   }
 
   private static Map<String, Object> result(DeadLetter letter) {

@@ -1,6 +1,7 @@
 package dev.fairway.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -19,6 +20,9 @@ import java.io.StringWriter;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -118,6 +122,109 @@ class ReplayCommandTest {
   }
 
   @Test
+  void shouldVerifyWhatItCanReadAndTellWhatItCannot() throws IOException {
+    // given: a line of somebody else's between the third record and the fourth
+    List<String> lines = new ArrayList<>(Files.readAllLines(journal));
+    lines.add(3, "{\"hello\":1}");
+    Path foreign = Files.write(folder.resolve("foreign.jsonl"), lines);
+
+    // when
+    int code = run("--verify", "--journal", foreign.toString());
+
+    // then
+    assertThat(code).isEqualTo(4);
+    assertThat(out.toString())
+        .startsWith("{\"inputs\":4,\"events\":7,\"mismatches\":0,\"conserved\":true")
+        .contains("\"unreadable\":1");
+    assertThat(err.toString())
+        .contains("unreadable: " + foreign + ", line 4: expected a journal record")
+        .contains("1 records were passed over");
+  }
+
+  @Test
+  void shouldNotTakeAnEmptyJournalForAGoodOne() throws IOException {
+    // given
+    Path empty = Files.writeString(folder.resolve("empty.jsonl"), "\n");
+
+    // when
+    int code = run("--verify", "--journal", empty.toString());
+
+    // then
+    assertThat(code).isEqualTo(3);
+    assertThat(out.toString()).startsWith("{\"inputs\":0,");
+    assertThat(err.toString()).contains("nothing was verified");
+  }
+
+  @Test
+  void shouldSayHowManyRecordsNothingCanBeSaidOf() throws IOException {
+    // given: a journal whose beginning is gone, and no snapshot after it
+    List<String> lines = Files.readAllLines(journal);
+    Path torn = Files.write(folder.resolve("torn.jsonl"), lines.subList(1, lines.size()));
+
+    // when
+    int code = run("--verify", "--journal", torn.toString());
+
+    // then
+    assertThat(code).isEqualTo(3);
+    assertThat(err.toString()).contains("3 records lie before the first whole snapshot");
+  }
+
+  @Test
+  void shouldExportTheRecordsAroundOneThatIsNone() throws IOException {
+    // given
+    List<String> lines = new ArrayList<>(Files.readAllLines(journal));
+    lines.add(2, "?");
+    Path foreign = Files.write(folder.resolve("foreign.jsonl"), lines);
+    Path copy = folder.resolve("copy.jsonl");
+
+    // when
+    int code = run("--export", copy.toString(), "--journal", foreign.toString());
+
+    // then
+    assertThat(code).isEqualTo(4);
+    assertThat(copy).hasSameTextualContentAs(journal);
+    assertThat(JSON.readTree(out.toString()).get("unreadable").intValue()).isEqualTo(1);
+    assertThat(err.toString()).contains("line 3: expected a journal record");
+  }
+
+  @Test
+  void shouldLeaveWhatWasThereWhereAnExportFails() throws IOException {
+    // given
+    Path file = Files.writeString(folder.resolve("copy.jsonl"), "before");
+
+    // when
+    assertThatThrownBy(
+            () ->
+                WholeFile.write(
+                    file,
+                    out -> {
+                      out.write("half");
+                      throw new IOException("the broker went away");
+                    }))
+        .hasMessage("the broker went away");
+
+    // then
+    assertThat(file).hasContent("before");
+    try (Stream<Path> files = Files.list(folder)) {
+      assertThat(files).containsExactlyInAnyOrder(file, journal);
+    }
+  }
+
+  @Test
+  void shouldReplaceWhatALinkStandsFor() throws IOException {
+    // given
+    Path file = Files.writeString(folder.resolve("copy.jsonl"), "before");
+    Path link = Files.createSymbolicLink(folder.resolve("link"), file);
+
+    // when
+    WholeFile.write(link, out -> out.write("after"));
+
+    // then
+    assertThat(link).isSymbolicLink();
+    assertThat(file).hasContent("after");
+  }
+
+  @Test
   void shouldWriteTheResultToAFile() throws IOException {
     // given
     Path target = folder.resolve("result.json");
@@ -137,7 +244,7 @@ class ReplayCommandTest {
     Path noJournal = Files.writeString(folder.resolve("no.jsonl"), "{}\n");
 
     // then
-    assertThat(run("--verify", "--journal", noJournal.toString())).isEqualTo(1);
+    assertThat(run("--verify", "--journal", noJournal.toString())).isEqualTo(3);
     assertThat(err.toString()).contains("line 1: expected a journal record");
     assertThat(run("--verify", "--journal", folder.resolve("nowhere").toString())).isEqualTo(1);
     assertThat(err.toString()).contains("there is no " + folder.resolve("nowhere"));

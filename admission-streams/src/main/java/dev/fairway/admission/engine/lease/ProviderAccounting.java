@@ -1,6 +1,9 @@
 package dev.fairway.admission.engine.lease;
 
+import java.util.Collections;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What of a usage counts against a provider's quota. One rule for all providers is wrong for some
@@ -38,7 +41,13 @@ public record ProviderAccounting(
           "gemini", ALL_INPUT,
           "mistral", ALL_INPUT,
           "openrouter", ALL_INPUT,
+          "vertex", ALL_INPUT,
           "cerebras", ALL_INPUT);
+
+  /** The names with a row, in order; immutable. {@code generic} is not among them. */
+  public static Set<String> providers() {
+    return Collections.unmodifiableSet(new TreeSet<>(BY_PROVIDER.keySet()));
+  }
 
   /**
    * The provider's row; an unknown one counts what was written to the cache and not what was read.
