@@ -11,6 +11,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -102,13 +104,14 @@ final class DeadLettersCommand extends GroupCommand {
       })
   static final class Redrive extends BaseCommand {
 
+    private static final Pattern PLACE = Pattern.compile("0*([0-9]{1,9}):0*([0-9]{1,18})");
+
     @Mixin private ConnectionOptions connection;
     @Spec private CommandSpec spec;
 
     @Parameters(
         arity = "0..*",
         paramLabel = "PLACE",
-        converter = PlaceConverter.class,
         description = "Places as 'dead-letters list' shows them, partition:offset.")
     private List<String> places = List.of();
 
@@ -128,11 +131,14 @@ final class DeadLettersCommand extends GroupCommand {
             spec.commandLine(),
             "Expected either places such as 0:17, or --all with --reason, but found neither or both.");
       }
+      Set<String> wanted = new LinkedHashSet<>();
+      places.forEach(place -> wanted.add(checked(place)));
       try (Pipeline pipeline = connection.open()) {
         DeadLetterStore store = new DeadLetterStore(pipeline);
         List<Object> sent = new ArrayList<>();
         List<Object> passedOver = new ArrayList<>();
-        List<DeadLetter> chosen = chosen(store.all());
+        List<DeadLetter> chosen =
+            all ? withReason(store.all(), reason) : at(store.all(), wanted);
         store.checkSources(chosen);
         for (DeadLetter letter : chosen) {
           if (letter.redriven()) {
@@ -156,23 +162,34 @@ final class DeadLettersCommand extends GroupCommand {
       return 0;
     }
 
-    private List<DeadLetter> chosen(List<DeadLetter> letters) {
-      if (all) {
-        return withReason(letters, reason);
+    /** The place without leading zeros. Picocli itself would only say that it is unmatched. */
+    private String checked(String place) {
+      Matcher matcher = PLACE.matcher(place);
+      if (!matcher.matches()) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "Expected a place such as 0:17 (partition:offset, as 'dead-letters list' shows it), but"
+                + " found '"
+                + place
+                + "'.");
       }
-      List<DeadLetter> chosen =
-          letters.stream().filter(letter -> places.contains(letter.place())).toList();
-      Set<String> missing = new LinkedHashSet<>(places);
-      chosen.forEach(letter -> missing.remove(letter.place()));
+      return matcher.group(1) + ":" + matcher.group(2);
+    }
+
+    private static List<DeadLetter> at(List<DeadLetter> letters, Set<String> wanted) {
+      List<DeadLetter> found =
+          letters.stream().filter(letter -> wanted.contains(letter.place())).toList();
+      Set<String> missing = new LinkedHashSet<>(wanted);
+      found.forEach(letter -> missing.remove(letter.place()));
       if (!missing.isEmpty()) {
         throw new CliException(
             "Expected dead letters at "
-                + places
+                + wanted
                 + ", but there are none at "
                 + missing
                 + ". See 'fairway dead-letters list'; nothing was sent.");
       }
-      return chosen;
+      return found;
     }
   }
 

@@ -106,7 +106,12 @@ final class WhyCommand extends BaseCommand {
               new From.Time(System.currentTimeMillis() - since.toMillis()),
               record -> {
                 try {
-                  story.accept(deserializer.deserialize(topic, record.value()));
+                  AdmissionEvent event = deserializer.deserialize(topic, record.value());
+                  if (event == null) {
+                    unreadable++;
+                  } else {
+                    story.accept(event);
+                  }
                 } catch (UndecodableRecordException e) {
                   unreadable++;
                 }

@@ -103,7 +103,7 @@ class FairwayTest {
           """
           up --port 70000                         | expected a port from 1 to 65535
           status --watch --period 0s              | expected a duration of 100ms to 24h, but found '0s'
-          dead-letters redrive abc                | expected a place such as 0:17
+          dead-letters redrive abc                | Expected a place such as 0:17
           dead-letters redrive --all --reason X   | KEY_MISMATCH
           """)
   void shouldSayWhatAnOptionTakes(String line, String expected) {
