@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.fairway.admission.engine.AdmissionEngine;
 import dev.fairway.admission.engine.Command;
+import dev.fairway.admission.engine.Handled;
 import dev.fairway.admission.mapping.Cause;
 import dev.fairway.admission.mapping.CommandMapper;
 import dev.fairway.admission.mapping.JournalMapper;
@@ -35,6 +36,7 @@ class ReplayCommandTest {
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
   private Path journal;
+  private int events;
 
   @BeforeEach
   void writeAJournal() throws IOException {
@@ -62,10 +64,11 @@ class ReplayCommandTest {
     }
   }
 
-  private static void handle(AdmissionEngine engine, Command command, long atMs, Writer file)
+  private void handle(AdmissionEngine engine, Command command, long atMs, Writer file)
       throws IOException {
-    JournalFile.write(
-        JournalMapper.toAvro(engine.handle("k", command, atMs), command, Cause.TICK), file);
+    Handled handled = engine.handle("k", command, atMs);
+    events += handled.events().size();
+    JournalFile.write(JournalMapper.toAvro(handled, command, Cause.TICK), file);
   }
 
   private int run(String... args) {
@@ -84,7 +87,7 @@ class ReplayCommandTest {
     JsonNode result = JSON.readTree(out.toString());
     assertThat(code).isZero();
     assertThat(out.toString())
-        .startsWith("{\"inputs\":4,\"events\":7,\"mismatches\":0,\"conserved\":true");
+        .startsWith("{\"inputs\":4,\"events\":" + events + ",\"mismatches\":0,\"conserved\":true");
     assertThat(result.get("first_findings")).isEmpty();
     assertThat(err.toString()).isEmpty();
   }
@@ -134,7 +137,7 @@ class ReplayCommandTest {
     // then
     assertThat(code).isEqualTo(4);
     assertThat(out.toString())
-        .startsWith("{\"inputs\":4,\"events\":7,\"mismatches\":0,\"conserved\":true")
+        .startsWith("{\"inputs\":4,\"events\":" + events + ",\"mismatches\":0,\"conserved\":true")
         .contains("\"unreadable\":1");
     assertThat(err.toString())
         .contains("unreadable: " + foreign + ", line 4: expected a journal record")

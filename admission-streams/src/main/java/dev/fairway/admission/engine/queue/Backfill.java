@@ -6,13 +6,16 @@ import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Takes;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Standing;
+import dev.fairway.admission.engine.state.TenantState;
+import dev.fairway.admission.engine.state.Waiter;
 
 /**
  * Who may pass a head that waits for tokens: requests of at most 1/32 of the depth, as long as they
  * sum up to at most half of what the head takes, and others up to a tenth of it, counted apart, all
  * in the dimension that the head waits for. Unbounded passing starves large requests; none costs
  * small ones their latency. Who passes does so in order: the next of its lane goes, or nobody of
- * it, so that waits can still be told.
+ * it, so that waits can still be told. Who used its share already passes nobody: its calls may take
+ * more than they say, and what they took shows in its tag alone.
  *
  * @param dimension what the head waits for
  * @param small the most that a small request takes of it
@@ -62,6 +65,23 @@ record Backfill(
   boolean hasRoom(Lane lane, Takes takes) {
     long charge = charge(takes, binding).get(dimension);
     return charge <= (lane == Lane.BACKFILL_SMALL ? leftSmall : leftOthers);
+  }
+
+  /**
+   * Whether a request starts before the heads that it would pass end: that of its tenant among the
+   * agents, and the front among the tenants. An honest agent's next request always does.
+   */
+  static boolean hasShareLeft(QuotaState quota, Waiter front, Waiter waiter) {
+    TenantState tenant = quota.tenant(waiter.standing().tenant());
+    if (tenant.head() != null && waiter.startTag() > tenant.head().finishTag()) {
+      return false;
+    }
+    if (!quota.policy().order().hasTenants()) {
+      return true;
+    }
+    AdmissionOrder order = quota.order();
+    long start = Amounts.saturatedSubtract(order.topTag(waiter), tenant.length(waiter.cost()));
+    return start <= order.topTag(front);
   }
 
   private static Amounts charge(Takes takes, QuotaState binding) {
