@@ -137,8 +137,7 @@ final class DeadLettersCommand extends GroupCommand {
         DeadLetterStore store = new DeadLetterStore(pipeline);
         List<Object> sent = new ArrayList<>();
         List<Object> passedOver = new ArrayList<>();
-        List<DeadLetter> chosen =
-            all ? withReason(store.all(), reason) : at(store.all(), wanted);
+        List<DeadLetter> chosen = all ? withReason(store.all(), reason) : at(store.all(), wanted);
         store.checkSources(chosen);
         for (DeadLetter letter : chosen) {
           if (letter.redriven()) {

@@ -18,8 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** What they are told who wait for others alone, and who ask again after they left. */
 class ComeBackTest {
-  private static final Amounts SLOT =
-      tokens(6_000_000).with(Dimension.CONCURRENT_REQUESTS, 1);
+  private static final Amounts SLOT = tokens(6_000_000).with(Dimension.CONCURRENT_REQUESTS, 1);
 
   @Test
   void shouldNotCallAFullQueueBackAtOnceWhereASlotAloneIsWaitedFor() {
@@ -65,8 +64,7 @@ class ComeBackTest {
     List<Event> other = context.ask("r1", "a1", 40);
 
     // then
-    LeaseRejected told =
-        (LeaseRejected) only(again, DecisionRepeated.class).decision();
+    LeaseRejected told = (LeaseRejected) only(again, DecisionRepeated.class).decision();
     assertThat(told.reason()).isEqualTo(RejectReason.ALREADY_SETTLED);
     assertThat(told.detail()).contains("cancelled").contains("new id");
     assertThat(told.retryAtMs()).isNull();

@@ -317,10 +317,7 @@ public final class RequestHandler {
     int longestOfAgent = quota.policy().queueMaxPerAgent();
     if (quota.order().size() >= longest) {
       reject(
-          RejectReason.QUEUE_FULL,
-          "The quota's queue is full (" + longest + ")",
-          whenFull,
-          waiter);
+          RejectReason.QUEUE_FULL, "The quota's queue is full (" + longest + ")", whenFull, waiter);
       return true;
     }
     if (quota.waitingOf(request.agentId()) >= longestOfAgent) {

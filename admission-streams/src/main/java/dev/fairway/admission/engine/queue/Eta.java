@@ -15,8 +15,8 @@ import dev.fairway.admission.engine.state.Waiter;
 /**
  * When a request will be granted if nobody else comes: the slowest bucket decides, for grants go
  * out in order and each takes from all buckets. A concurrency slot adds nothing, nobody knows when
- * a call ends, and neither does a pause, which an operator ends. So 0 means that only such is waited
- * for.
+ * a call ends, and neither does a pause, which an operator ends. So 0 means that only such is
+ * waited for.
  */
 public final class Eta {
   /** Longer waits are told as this one. */
@@ -25,8 +25,8 @@ public final class Eta {
   private Eta() {}
 
   /**
-   * Milliseconds until a request is granted, whether it is in line or not; 0 if no bucket and no hold is in
-   * the way.
+   * Milliseconds until a request is granted, whether it is in line or not; 0 if no bucket and no
+   * hold is in the way.
    */
   public static long waitMs(KeyState key, QuotaState quota, Waiter waiter, long atMs) {
     return waitMs(key, quota, waiter, quota.order().ahead(waiter), atMs);
@@ -141,7 +141,9 @@ public final class Eta {
    */
   public static Long p90Ms(QuotaState quota, Waiter waiter, long etaMs) {
     Double factor = quota.statistics().etaP90Factor(waiter.standing().role());
-    return factor == null || etaMs == 0 ? null : (Long) Math.min(Math.round(etaMs * factor), LONGEST_MS);
+    return factor == null || etaMs == 0
+        ? null
+        : (Long) Math.min(Math.round(etaMs * factor), LONGEST_MS);
   }
 
   /** The longer of the quota's promise and twice the time in which this charge refills. */
