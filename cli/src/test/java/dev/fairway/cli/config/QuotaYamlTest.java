@@ -120,7 +120,9 @@ class QuotaYamlTest {
             e ->
                 assertThat(e)
                     .startsWith("f.yaml:8: quotas[1].limits.requests_per_minute: expected 1 to"),
-            e -> assertThat(e).startsWith("f.yaml:9: quotas[1].lease_ttl: expected 1ms to 24h"),
+            e ->
+                assertThat(e)
+                    .startsWith("f.yaml:9: quotas[1].lease_ttl: expected 1ms to 24h, but found 0s"),
             e ->
                 assertThat(e).startsWith("f.yaml:11: quotas[1].margin.start: expected 0.01 to 1.0"),
             e ->
@@ -145,7 +147,7 @@ class QuotaYamlTest {
           'quotas:'                                           | f.yaml:1: quotas: expected at least one quota
           'quotas: [{id: q, provider: nope, limits: {requests_per_minute: 1}}]' | quotas[0].provider: expected one of [anthropic,
           'quotas: [{id: q, limits: {requests_per_minute: 1}, lease_ttl_ms: 0}]' | quotas[0].lease_ttl_ms: expected 1ms to 24h, but found 0ms
-          'quotas: [{id: q, limits: {requests_per_minute: 1}, margin: {clean_interval: 1ms}}]' | quotas[0].margin.clean_interval: expected
+          'quotas: [{id: q, limits: {requests_per_minute: 1}, margin: {clean_interval: 48h}}]' | quotas[0].margin.clean_interval: expected 1000ms to 24h, but found 48h
           'kafka: {a: [1]}'                                   | kafka.a: expected a text or a number
           """)
   void shouldSayWhatIsWrong(String text, String message) {

@@ -28,6 +28,7 @@ import java.util.List;
 public final class QuotaJson {
   private static final String GENERIC = "generic";
   private static final String MILLISECONDS = "_ms";
+  private static final String FOUND = ", but found ";
 
   private QuotaJson() {}
 
@@ -47,8 +48,9 @@ public final class QuotaJson {
   }
 
   /**
-   * What the engine would refuse of a quota, each as {@code field: message}, with the field's name
-   * as the tree has it: {@code lease_ttl} where that was written rather than {@code lease_ttl_ms}.
+   * What the engine would refuse of a quota, each as {@code field: message}, with the name and the
+   * value as the tree has them: {@code lease_ttl: ... but found 48h} where that was written, rather
+   * than {@code lease_ttl_ms} and a number.
    *
    * @param written tree that the quota was read from
    */
@@ -70,7 +72,14 @@ public final class QuotaJson {
       parent = parent.path(name);
     }
     String without = field.substring(0, end - MILLISECONDS.length());
-    return parent.has(without.substring(dot + 1)) ? without + violation.substring(end) : violation;
+    JsonNode value = parent.get(without.substring(dot + 1));
+    if (value == null) {
+      return violation;
+    }
+    int found = violation.lastIndexOf(FOUND);
+    return without
+        + violation.substring(end, found < 0 ? violation.length() : found)
+        + (found < 0 ? "" : FOUND + value.asText());
   }
 
   /** Reads one quota out of a larger tree; errors go where that tree's errors go. */
