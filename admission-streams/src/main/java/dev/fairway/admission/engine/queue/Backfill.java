@@ -14,8 +14,8 @@ import dev.fairway.admission.engine.state.Waiter;
  * sum up to at most half of what the head takes, and others up to a tenth of it, counted apart, all
  * in the dimension that the head waits for. Unbounded passing starves large requests; none costs
  * small ones their latency. Who passes does so in order: the next of its lane goes, or nobody of
- * it, so that waits can still be told. Who used its share already passes nobody: its calls may take
- * more than they say, and what they took shows in its tag alone.
+ * it, so that waits can still be told. Who is ahead of its share already passes nobody: its calls may
+ * take more than they say, and what they took shows in its tag alone.
  *
  * @param dimension what the head waits for
  * @param small the most that a small request takes of it
@@ -68,12 +68,15 @@ record Backfill(
   }
 
   /**
-   * Whether a request starts before the heads that it would pass end: that of its tenant among the
-   * agents, and the front among the tenants. An honest agent's next request always does.
+   * Whether a request starts at most half of a head behind that head's end: its own tenant's among
+   * the agents, and the front among the tenants. That is as far ahead of its share as passing may
+   * bring anybody; without it each new head would let the same ones pass again.
    */
   static boolean hasShareLeft(QuotaState quota, Waiter front, Waiter waiter) {
     TenantState tenant = quota.tenant(waiter.standing().tenant());
-    if (tenant.head() != null && waiter.startTag() > tenant.head().finishTag()) {
+    Waiter head = tenant.head();
+    if (head != null
+        && waiter.startTag() > latestStart(head.finishTag(), head.finishTag() - head.startTag())) {
       return false;
     }
     if (!quota.policy().order().hasTenants()) {
@@ -81,7 +84,12 @@ record Backfill(
     }
     AdmissionOrder order = quota.order();
     long start = Amounts.saturatedSubtract(order.topTag(waiter), tenant.length(waiter.cost()));
-    return start <= order.topTag(front);
+    long length = quota.tenant(front.standing().tenant()).length(front.cost());
+    return start <= latestStart(order.topTag(front), length);
+  }
+
+  private static long latestStart(long headEnd, long headLength) {
+    return Amounts.saturatedAdd(headEnd, headLength / SMALL_SHARE);
   }
 
   private static Amounts charge(Takes takes, QuotaState binding) {
