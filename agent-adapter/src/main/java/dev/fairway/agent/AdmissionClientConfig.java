@@ -1,6 +1,7 @@
 package dev.fairway.agent;
 
 import dev.fairway.agent.fallback.FallbackConfig;
+import dev.fairway.schemas.DurationText;
 import dev.fairway.schemas.Topics;
 import java.time.Duration;
 import java.util.Map;
@@ -72,9 +73,9 @@ public record AdmissionClientConfig(
     if (resendAfterMax == null || resendAfterMax.compareTo(resendAfter) < 0) {
       throw new IllegalArgumentException(
           "Expected a resendAfterMax of at least resendAfter ("
-              + resendAfter
+              + DurationText.of(resendAfter)
               + "), but found "
-              + resendAfterMax
+              + DurationText.of(resendAfterMax)
               + ".");
     }
     if (replyPartition < 0) {
@@ -137,7 +138,8 @@ public record AdmissionClientConfig(
 
   private static void positive(String name, Duration value) {
     if (value == null || value.isNegative() || value.isZero()) {
-      throw new IllegalArgumentException("Expected " + name + " above 0, but found " + value + ".");
+      throw new IllegalArgumentException(
+          "Expected " + name + " above 0, but found " + DurationText.of(value) + ".");
     }
   }
 

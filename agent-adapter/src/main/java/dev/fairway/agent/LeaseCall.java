@@ -1,6 +1,7 @@
 package dev.fairway.agent;
 
 import dev.fairway.agent.fallback.RetryBudget;
+import dev.fairway.schemas.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Consumer;
@@ -111,7 +112,7 @@ public record LeaseCall(
     if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
       throw new IllegalArgumentException(
           "Expected a timeout above 0, or null for the client's default, but found "
-              + timeout
+              + DurationText.of(timeout)
               + ".");
     }
     if (estimate == null) {
