@@ -75,6 +75,12 @@ class LeaseApiIT {
           "/v1/tasks",
           "",
           "{\"quota\":\"ant/sonnet\",\"id\":\"T\",\"state\":\"STARTED\"}");
+      call(
+          up,
+          "POST",
+          "/v1/tasks",
+          "",
+          "{\"quota\":\"ant/sonnet\",\"tasks\":[{\"id\":\"T\",\"state\":\"DONE\"},{\"id\":\"T2\",\"state\":\"BLOCKED\",\"blocked_on\":[\"T\"]}]}");
       call(up, "PUT", "/fairway/modes/{quota}", "ant/sonnet", "{\"mode\":\"OBSERVE\"}");
       call(up, "GET", "/fairway/modes", "", null);
       call(up, "POST", "/v1/leases", "", "{\"quota\":\"ant/sonnet\"}");
@@ -107,6 +113,7 @@ class LeaseApiIT {
               "DELETE /v1/leases/{id}",
               "POST /v1/leases/{id}/settle",
               "POST /v1/tasks",
+              "GET /metrics",
               "GET /fairway/modes",
               "PUT /fairway/modes/{quota}");
     }
