@@ -267,7 +267,8 @@ final class CallBook implements ReplyReader.Handler {
       return;
     }
     if (!silentKeys.maySendAgain(waiting)) {
-      scheduleResend(waiting, context.config().resendAfterMax().toMillis());
+      waiting.resendDelayMs = context.config().resendAfterMax().toMillis();
+      scheduleResend(waiting, waiting.resendDelayMs);
       return;
     }
     context.counters().resends.increment();
@@ -320,6 +321,9 @@ final class CallBook implements ReplyReader.Handler {
     waiting.cancelTimers();
     memory.giveUp(waiting);
     silent.cancel(waiting);
+    if (pending.isEmpty()) {
+      silentKeys.nobodyWaits();
+    }
   }
 
   private void fail(PendingCall waiting, Throwable error) {

@@ -77,7 +77,7 @@ final class SilentKeys {
     final Map<String, Line> lines = new HashMap<>();
     Timers.Timer check;
     long silentSinceMs;
-    long probedAtMs;
+    long sentAtMs;
     long passed;
 
     Key(SilenceWatch watch) {
@@ -110,6 +110,7 @@ final class SilentKeys {
   void asked(PendingCall call) {
     Key key = keys.computeIfAbsent(keyOf(call), name -> newKey());
     key.watch.asked(nowMs());
+    key.sentAtMs = nowMs();
     watch(keyOf(call), key);
     if (key.watch.isSilent()) {
       enter(key, call);
@@ -117,19 +118,24 @@ final class SilentKeys {
   }
 
   /**
-   * Whether a request that got no answer is to be sent again: while its key is silent one for all
-   * is enough, and that one seldom.
+   * Whether a request that got no answer is to be sent again: while its key is silent, one request
+   * for all is enough to learn that it is not any more.
    */
   boolean maySendAgain(PendingCall call) {
     Key key = keys.get(keyOf(call));
     if (key == null || !key.watch.isSilent()) {
       return true;
     }
-    if (nowMs() - key.probedAtMs < context.config().resendAfterMax().toMillis()) {
-      return false;
+    return nowMs() - key.sentAtMs >= call.resendDelayMs;
+  }
+
+  /** No call waits for any key: there is nothing to be noticed. */
+  void nobodyWaits() {
+    for (Key key : keys.values()) {
+      key.watch.nobodyWaits();
+      cancel(key.check);
+      key.check = null;
     }
-    key.probedAtMs = nowMs();
-    return true;
   }
 
   /** A decision about a quota came in; true if it ends a silence. */
@@ -195,7 +201,6 @@ final class SilentKeys {
       return;
     }
     key.silentSinceMs = nowMs();
-    key.probedAtMs = nowMs();
     key.passed = 0;
     context.counters().silences.increment();
     log.warn(
