@@ -271,9 +271,13 @@ final class CallBook implements ReplyReader.Handler {
       scheduleResend(waiting, waiting.resendDelayMs);
       return;
     }
-    context.counters().resends.increment();
     waiting.resendDelayMs =
         Math.min(2 * waiting.resendDelayMs, context.config().resendAfterMax().toMillis());
+    sendAgain(waiting);
+  }
+
+  private void sendAgain(PendingCall waiting) {
+    context.counters().resends.increment();
     if (waiting.requeue != null && waiting.lastSend.isCompletedExceptionally()) {
       waiting.lastSend = context.outbox().send(waiting.requeue);
       scheduleResend(waiting, waiting.resendDelayMs);
@@ -482,6 +486,13 @@ final class CallBook implements ReplyReader.Handler {
       return pending.values().stream()
           .filter(call -> Ids.keyOf(call.call.quota()).equals(key))
           .toList();
+    }
+
+    @Override
+    public void sendAgain(PendingCall call) {
+      if (call.lastSend.isDone()) {
+        CallBook.this.sendAgain(call);
+      }
     }
 
     @Override

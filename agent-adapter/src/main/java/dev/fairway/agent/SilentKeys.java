@@ -53,6 +53,9 @@ final class SilentKeys {
     /** The calls of a key that wait, in the order in which they were made. */
     List<PendingCall> waitingFor(String key);
 
+    /** Sends the request of a call that waits once more; the coordinator repeats its decision. */
+    void sendAgain(PendingCall call);
+
     /** Lets a call go on without a lease. */
     void pass(PendingCall call, ShareBucket.Amounts charged);
   }
@@ -78,6 +81,7 @@ final class SilentKeys {
     Timers.Timer check;
     long silentSinceMs;
     long sentAtMs;
+    long heardAtMs;
     long passed;
 
     Key(SilenceWatch watch) {
@@ -142,7 +146,11 @@ final class SilentKeys {
   boolean heard(String quota) {
     String name = Ids.keyOf(quota);
     Key key = keys.get(name);
-    if (key == null || !key.watch.heard()) {
+    if (key == null) {
+      return false;
+    }
+    key.heardAtMs = nowMs();
+    if (!key.watch.heard()) {
       return false;
     }
     key.lines.values().forEach(line -> cancel(line.next));
@@ -185,7 +193,10 @@ final class SilentKeys {
 
   private void watch(String name, Key key) {
     long checkInMs = key.watch.checkInMs(nowMs());
-    if (checkInMs >= 0 && key.check == null) {
+    if (checkInMs < 0) {
+      checkInMs = Math.max(1, key.heardAtMs + config.silentAfter().toMillis() - nowMs());
+    }
+    if (key.check == null && !key.watch.isSilent()) {
       key.check = context.timers().schedule(checkInMs, () -> calls.locked(() -> look(name, key)));
     }
   }
@@ -195,8 +206,14 @@ final class SilentKeys {
     List<PendingCall> waiting = calls.waitingFor(name);
     if (waiting.isEmpty()) {
       key.watch.nobodyWaits();
+      return;
     }
     if (!key.watch.begins(nowMs())) {
+      if (key.watch.checkInMs(nowMs()) < 0
+          && nowMs() - key.heardAtMs >= config.silentAfter().toMillis()) {
+        // All that wait have been told their place, and nobody asks: somebody has to.
+        calls.sendAgain(waiting.get(0));
+      }
       watch(name, key);
       return;
     }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.fairway.agent.fallback.FailMode;
+import dev.fairway.agent.fallback.FallbackConfig;
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.DecisionStatus;
 import dev.fairway.schemas.LeaseRequest;
@@ -344,7 +346,10 @@ class AcquireTest {
 
   @Test
   void shouldAskAgainWhenAQueuedCallHearsNothingLongAfterItsEta() {
-    // given
+    // given: the grant got lost, and the coordinator is there for others
+    ClientFixture client =
+        new ClientFixture(
+            builder -> builder.fallback(new FallbackConfig(FailMode.CLOSED, Duration.ofHours(1))));
     client.acquire();
     client.deliver(client.queued(client.lastRequestId(), 1, 10_000));
 

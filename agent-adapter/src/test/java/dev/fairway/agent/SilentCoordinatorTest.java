@@ -260,18 +260,29 @@ class SilentCoordinatorTest {
   }
 
   @Test
-  void shouldNotTakeACoordinatorForSilentThatHasTheCallInItsLine() {
+  void shouldAskACoordinatorThatHasAllCallsInItsLineWhetherItIsStillThere() {
     // given
     tellShare(client);
     CompletableFuture<Lease> call = client.acquire();
-    client.deliver(client.queued(client.lastRequestId(), 5, 100_000));
+    String asked = client.lastRequestId();
+    client.deliver(client.queued(asked, 5, 300_000));
+    int requests = client.outbox.requests.size();
 
-    // when
-    client.timers.advance(100_000);
+    // when: it says nothing, and then repeats what it said
+    client.timers.advance(SILENT_AFTER_MS);
 
     // then
-    assertThat(call).isNotDone();
+    assertThat(client.outbox.requests).hasSize(requests + 1);
+    assertThat(client.lastRequestId()).isEqualTo(asked);
+    client.deliver(client.queued(asked, 5, 295_000));
     assertThat(client.stats().silences()).isZero();
+
+    // when: it does not even do that
+    client.timers.advance(2 * SILENT_AFTER_MS + 10_000);
+
+    // then
+    assertThat(client.stats().silences()).isEqualTo(1);
+    assertThat(call).isDone();
   }
 
   @Test
