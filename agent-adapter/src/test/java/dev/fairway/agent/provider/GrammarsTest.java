@@ -97,6 +97,28 @@ class GrammarsTest {
   }
 
   @Test
+  void shouldTakeAnAnswerAtTheEndOfTimeForOneAtAnUnknownTime() {
+    // given: a daily quota of Gemini's, which resets at the next midnight
+    String body =
+        "{\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\",\"details\":[{\"@type\":"
+            + "\"type.googleapis.com/google.rpc.QuotaFailure\",\"violations\":[{\"quotaId\":\"RequestsPerDay\"}]}]}}";
+
+    // when
+    ProviderReading reading =
+        ProviderProfiles.of("gemini")
+            .read(
+                new ProviderResponse(
+                    429,
+                    ResponseHeaders.builder().build(),
+                    ResponseBody.of(body.getBytes(java.nio.charset.StandardCharsets.UTF_8)),
+                    java.time.Instant.MAX));
+
+    // then
+    assertThat(reading.kind()).isEqualTo(AnswerClass.DAILY_QUOTA);
+    assertThat(reading.waitMs()).isNull();
+  }
+
+  @Test
   void shouldReadARelativeResetWhereAPointInTimeIsPossible() {
     assertThat(Reset.epochOrDuration("2", Answers.NOW)).isEqualTo(new Reset(2_000L, null));
     assertThat(Reset.epochOrDuration("1m", Answers.NOW)).isEqualTo(new Reset(60_000L, null));
