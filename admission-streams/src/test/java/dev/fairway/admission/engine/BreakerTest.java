@@ -84,6 +84,32 @@ class BreakerTest {
   }
 
   @Test
+  void shouldProbeWithWhoWasRefusedLeastOftenAndKeepTheOrder() {
+    // given: three in line, the first of them first in order
+    open();
+    context.ask("w1", "a1", 100);
+    context.ask("w2", "a2", 200);
+    context.ask("w3", "a3", 300);
+
+    // when: every probe is refused, and its call goes back in line
+    List<String> probes = new ArrayList<>();
+    long virtualTime = context.show().virtualTime();
+    for (int i = 0; i < 6; i++) {
+      List<LeaseGranted> granted = List.of();
+      while (granted.isEmpty()) {
+        granted = grants(context.sleep(1_000));
+      }
+      probes.add(granted.get(0).requestId());
+      requeued(granted.get(0));
+    }
+
+    // then: each was refused as often as the others, none lost its place
+    assertThat(probes).containsExactly("w1", "w2", "w3", "w1", "w2", "w3");
+    assertThat(context.show().virtualTime()).isGreaterThanOrEqualTo(virtualTime);
+    assertThat(context.show().waiting()).isEqualTo(3);
+  }
+
+  @Test
   void shouldCloseAtAnyAnswerButARefusalAndRampUp() {
     for (Outcome outcome :
         List.of(Outcome.SUCCEEDED, Outcome.FAILED_AFTER_SEND, Outcome.OVERLOADED)) {
@@ -471,6 +497,28 @@ class BreakerTest {
         null,
         null,
         s -> with(s, Kind.RATE_LIMITED, retryAfterMs));
+  }
+
+  private void requeued(LeaseGranted lease) {
+    context.settle(
+        lease.leaseId(),
+        lease.agentId(),
+        Outcome.RATE_LIMITED,
+        null,
+        null,
+        s -> again(with(s, Kind.RATE_LIMITED, null)));
+  }
+
+  private static Settlement again(Settlement s) {
+    return new Settlement(
+        s.leaseId(),
+        s.requestId(),
+        s.agentId(),
+        s.quotaId(),
+        s.outcome(),
+        s.usage(),
+        true,
+        s.signal());
   }
 
   private List<Event> answer(LeaseGranted lease) {

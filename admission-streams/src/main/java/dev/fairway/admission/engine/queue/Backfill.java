@@ -8,8 +8,8 @@ import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Standing;
 
 /**
- * Who may pass a head that waits for tokens: requests of at most 1/32 of the depth, as long as they
- * sum up to at most half of what the head takes, and others up to a tenth of it, counted apart, all
+ * Who may pass a head that waits for tokens: requests of at most 1/32 of the depth that are no
+ * larger than the mean call, as long as they sum up to at most half of what the head takes, and others up to a tenth of it, counted apart, all
  * in the dimension that the head waits for. Unbounded passing starves large requests; none costs
  * small ones their latency. Who passes does so in order: the next of its lane goes, or nobody of
  * it, so that waits can still be told.
@@ -39,7 +39,7 @@ record Backfill(
     Dimension d = fit.dimension();
     Standing head = front.head().standing();
     long estimate = charge(front.takes(), fit.binding()).get(d);
-    long small = fit.binding().depth(d) / DEPTH_SHARE;
+    long small = small(fit.binding(), d);
     return new Backfill(
         d,
         small,
@@ -47,6 +47,14 @@ record Backfill(
         fit.binding(),
         estimate / SMALL_SHARE - head.passedSmall().get(d),
         estimate / OTHERS_SHARE - head.passedOthers().get(d));
+  }
+
+  /** In a deep bucket, a part of the depth is no longer small beside the calls there are. */
+  private static long small(QuotaState quota, Dimension d) {
+    long ofDepth = quota.depth(d) / DEPTH_SHARE;
+    boolean input = d == Dimension.INPUT_TOKENS || d == Dimension.TOKENS;
+    long usual = Math.round(quota.statistics().meanInput());
+    return input && usual > 0 ? Math.min(ofDepth, usual) : ofDepth;
   }
 
   /** The lane of who takes that, or null for who may not pass at all. */
