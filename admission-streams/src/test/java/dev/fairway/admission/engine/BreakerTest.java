@@ -85,11 +85,11 @@ class BreakerTest {
 
   @Test
   void shouldProbeWithWhoWasRefusedLeastOftenAndKeepTheOrder() {
-    // given: three in line, the first of them first in order
+    // given: three in line, of agents that were never refused, in that order
     open();
-    context.ask("w1", "a1", 100);
-    context.ask("w2", "a2", 200);
-    context.ask("w3", "a3", 300);
+    context.ask("w1", "a2", 100);
+    context.ask("w2", "a3", 200);
+    context.ask("w3", "a4", 300);
 
     // when: every probe is refused, and its call goes back in line
     List<String> probes = new ArrayList<>();
@@ -147,12 +147,12 @@ class BreakerTest {
 
   @Test
   void shouldHandTheProbeOnWhenItIsGivenBackOrCancelled() {
-    // given
+    // given: calls of an agent that was never refused, so that none of them is a retry
     open();
     context.sleep(1_000);
     String probe = granted("p1");
     for (int i = 2; i < 5; i++) {
-      context.ask("p" + i, "a1", 100);
+      context.ask("p" + i, "a2", 100);
     }
 
     // when: given back, cancelled after its grant, and too large
@@ -160,12 +160,12 @@ class BreakerTest {
     List<Event> cancelled =
         context.submit(
             new Command.SettleLease(
-                new Settlement(null, "p2", "a1", "k/q", Outcome.CANCELLED, null, false, null),
+                new Settlement(null, "p2", "a2", "k/q", Outcome.CANCELLED, null, false, null),
                 context.nowMs));
     List<Event> tooLarge =
         context.settle(
             only(cancelled, LeaseGranted.class).leaseId(),
-            "a1",
+            "a2",
             Outcome.RATE_LIMITED,
             null,
             null,
