@@ -1,5 +1,6 @@
 package dev.fairway.agent;
 
+import dev.fairway.schemas.DurationText;
 import dev.fairway.schemas.Topics;
 import java.time.Duration;
 import java.util.Map;
@@ -65,9 +66,9 @@ public record AdmissionClientConfig(
     if (resendAfterMax == null || resendAfterMax.compareTo(resendAfter) < 0) {
       throw new IllegalArgumentException(
           "Expected a resendAfterMax of at least resendAfter ("
-              + resendAfter
+              + DurationText.of(resendAfter)
               + "), but found "
-              + resendAfterMax
+              + DurationText.of(resendAfterMax)
               + ".");
     }
     if (replyPartition < 0) {
@@ -130,7 +131,8 @@ public record AdmissionClientConfig(
 
   private static void positive(String name, Duration value) {
     if (value == null || value.isNegative() || value.isZero()) {
-      throw new IllegalArgumentException("Expected " + name + " above 0, but found " + value + ".");
+      throw new IllegalArgumentException(
+          "Expected " + name + " above 0, but found " + DurationText.of(value) + ".");
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.fairway.agent;
 
 import dev.fairway.schemas.Decision;
+import dev.fairway.schemas.DurationText;
 import dev.fairway.schemas.serde.SchemaRegistryException;
 import java.time.Duration;
 import java.util.List;
@@ -105,7 +106,7 @@ final class ClientStart {
               "Expected brokers at "
                   + config.bootstrapServers()
                   + ", but none answered within "
-                  + config.startTimeout()
+                  + DurationText.of(config.startTimeout())
                   + ". Check the address, and that Kafka runs.",
               e);
         }

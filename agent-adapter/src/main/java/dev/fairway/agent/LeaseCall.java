@@ -1,5 +1,6 @@
 package dev.fairway.agent;
 
+import dev.fairway.schemas.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Consumer;
@@ -102,7 +103,7 @@ public record LeaseCall(
     if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
       throw new IllegalArgumentException(
           "Expected a timeout above 0, or null for the client's default, but found "
-              + timeout
+              + DurationText.of(timeout)
               + ".");
     }
     if (estimate == null) {

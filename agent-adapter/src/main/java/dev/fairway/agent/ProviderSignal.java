@@ -1,5 +1,6 @@
 package dev.fairway.agent;
 
+import dev.fairway.schemas.DurationText;
 import dev.fairway.schemas.SignalClass;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -60,7 +61,9 @@ public record ProviderSignal(
     limits = limits == null ? Map.of() : Map.copyOf(limits);
     if (retryAfter != null && retryAfter.isNegative()) {
       throw new IllegalArgumentException(
-          "Expected a retryAfter of 0 or more, or null if absent, but found " + retryAfter + ".");
+          "Expected a retryAfter of 0 or more, or null if absent, but found "
+              + DurationText.of(retryAfter)
+              + ".");
     }
   }
 

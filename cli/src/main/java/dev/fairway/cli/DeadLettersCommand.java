@@ -4,10 +4,15 @@ import dev.fairway.cli.ops.DeadLetter;
 import dev.fairway.cli.ops.DeadLetterStore;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.Printable;
+import dev.fairway.schemas.DeadLetterReason;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -36,8 +41,8 @@ final class DeadLettersCommand extends GroupCommand {
     @Option(
         names = "--reason",
         paramLabel = "REASON",
-        description = "Those with this reason alone.")
-    private String reason;
+        description = "Those with this reason alone: ${COMPLETION-CANDIDATES}.")
+    private DeadLetterReason reason;
 
     @Option(
         names = "--limit",
@@ -89,7 +94,7 @@ final class DeadLettersCommand extends GroupCommand {
       name = "redrive",
       description = {
         "Send dead letters to their source topics again, with their own keys and bytes.",
-        "Each is sent once; those that were sent before are passed over."
+        "Each is sent once, however often it is named; those that were sent before are passed over."
       },
       footer = {
         "",
@@ -98,6 +103,8 @@ final class DeadLettersCommand extends GroupCommand {
         "  fairway dead-letters redrive --all --reason REGISTRY_UNAVAILABLE"
       })
   static final class Redrive extends BaseCommand {
+
+    private static final Pattern PLACE = Pattern.compile("0*([0-9]{1,9}):0*([0-9]{1,18})");
 
     @Mixin private ConnectionOptions connection;
     @Spec private CommandSpec spec;
@@ -111,8 +118,11 @@ final class DeadLettersCommand extends GroupCommand {
     @Option(names = "--all", description = "All with the reason of --reason.")
     private boolean all;
 
-    @Option(names = "--reason", paramLabel = "REASON", description = "Goes with --all.")
-    private String reason;
+    @Option(
+        names = "--reason",
+        paramLabel = "REASON",
+        description = "Goes with --all: ${COMPLETION-CANDIDATES}.")
+    private DeadLetterReason reason;
 
     @Override
     public Integer call() {
@@ -121,48 +131,71 @@ final class DeadLettersCommand extends GroupCommand {
             spec.commandLine(),
             "Expected either places such as 0:17, or --all with --reason, but found neither or both.");
       }
+      Set<String> wanted = new LinkedHashSet<>();
+      places.forEach(place -> wanted.add(checked(place)));
       try (Pipeline pipeline = connection.open()) {
         DeadLetterStore store = new DeadLetterStore(pipeline);
-        List<Object> results = new ArrayList<>();
-        for (DeadLetter letter : chosen(store.all())) {
+        List<Object> sent = new ArrayList<>();
+        List<Object> passedOver = new ArrayList<>();
+        List<DeadLetter> chosen = all ? withReason(store.all(), reason) : at(store.all(), wanted);
+        store.checkSources(chosen);
+        for (DeadLetter letter : chosen) {
           if (letter.redriven()) {
             say(letter.place() + ": was sent again before, passed over");
+            passedOver.add(result(letter));
           } else {
             store.redrive(letter);
             say(letter.place() + ": sent to " + letter.sourceTopic());
-            results.add(result(letter));
+            sent.add(result(letter.sentAgain()));
           }
         }
-        say(results.size() + " sent again");
-        writeJson(Map.of("redriven", results));
+        say(
+            sent.size()
+                + " sent again"
+                + (passedOver.isEmpty() ? "" : ", " + passedOver.size() + " passed over"));
+        Map<String, Object> result = new LinkedHashMap<>();
+        result.put("redriven", sent);
+        result.put("passed_over", passedOver);
+        writeJson(result);
       }
       return 0;
     }
 
-    private List<DeadLetter> chosen(List<DeadLetter> letters) {
-      if (all) {
-        return withReason(letters, reason);
+    /** The place without leading zeros. Picocli itself would only say that it is unmatched. */
+    private String checked(String place) {
+      Matcher matcher = PLACE.matcher(place);
+      if (!matcher.matches()) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "Expected a place such as 0:17 (partition:offset, as 'dead-letters list' shows it), but"
+                + " found '"
+                + place
+                + "'.");
       }
-      List<DeadLetter> chosen =
-          letters.stream().filter(letter -> places.contains(letter.place())).toList();
-      List<String> missing = new ArrayList<>(places);
-      chosen.forEach(letter -> missing.remove(letter.place()));
+      return matcher.group(1) + ":" + matcher.group(2);
+    }
+
+    private static List<DeadLetter> at(List<DeadLetter> letters, Set<String> wanted) {
+      List<DeadLetter> found =
+          letters.stream().filter(letter -> wanted.contains(letter.place())).toList();
+      Set<String> missing = new LinkedHashSet<>(wanted);
+      found.forEach(letter -> missing.remove(letter.place()));
       if (!missing.isEmpty()) {
         throw new CliException(
             "Expected dead letters at "
-                + places
+                + wanted
                 + ", but there are none at "
                 + missing
                 + ". See 'fairway dead-letters list'; nothing was sent.");
       }
-      return chosen;
+      return found;
     }
   }
 
-  private static List<DeadLetter> withReason(List<DeadLetter> letters, String reason) {
+  private static List<DeadLetter> withReason(List<DeadLetter> letters, DeadLetterReason reason) {
     return reason == null
         ? letters
-        : letters.stream().filter(letter -> reason.equals(letter.reason())).toList();
+        : letters.stream().filter(letter -> reason.name().equals(letter.reason())).toList();
   }
 
   private static Map<String, Object> result(DeadLetter letter) {

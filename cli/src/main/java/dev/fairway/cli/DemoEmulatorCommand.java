@@ -38,6 +38,7 @@ final class DemoEmulatorCommand extends BaseCommand {
   @Option(
       names = "--port",
       paramLabel = "PORT",
+      converter = PortConverter.class,
       defaultValue = "0",
       description = "Port on loopback; 0 for any free one (default: ${DEFAULT-VALUE}).")
   private int port;

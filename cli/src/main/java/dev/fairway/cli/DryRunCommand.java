@@ -20,6 +20,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -53,6 +54,9 @@ import picocli.CommandLine.Spec;
 public final class DryRunCommand implements Callable<Integer> {
   private static final int FAILURE = 1;
 
+  /** More notes than this say nothing new about a script. */
+  private static final int NOTES_MAX = 20;
+
   @Parameters(paramLabel = "FILE|-", description = "The script; - reads standard input.")
   private String script;
 
@@ -66,6 +70,7 @@ public final class DryRunCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
   private final InputStream standardInput;
+  private long notes;
 
   /** A command that reads the process's standard input where it is told to. */
   public DryRunCommand() {
@@ -96,15 +101,26 @@ public final class DryRunCommand implements Callable<Integer> {
   private int run(Reader in, Writer out) throws IOException {
     EventLines lines = new EventLines(out);
     try {
-      ScriptRunner runner = new ScriptRunner(new ScriptReader(in), new Printer(lines));
+      ScriptRunner runner = new ScriptRunner(new ScriptReader(in), new Printer(lines, this::noted));
+      long steps = 0;
       while (runner.step()) {
+        steps++;
         if (script.equals("-")) {
           // Whoever feeds a pipe wants to see what each line did before writing the next.
           lines.flush();
         }
       }
+      if (steps == 0) {
+        say(
+            "expected one JSON object a line in "
+                + (script.equals("-") ? "standard input" : script)
+                + ", but it is empty; nothing was run");
+      }
       Optional<String> stopped = runner.finish();
       lines.flush();
+      if (notes > NOTES_MAX) {
+        say(notes - NOTES_MAX + " more such notes are left out");
+      }
       return stopped.map(this::failed).orElse(0);
     } catch (ScriptException | EngineException e) {
       lines.flush();
@@ -117,12 +133,28 @@ public final class DryRunCommand implements Callable<Integer> {
     return new BufferedReader(new InputStreamReader(bytes, StandardCharsets.UTF_8));
   }
 
+  /** What a line meant, on standard error: standard output has events alone. */
+  private void noted(String note) {
+    if (++notes <= NOTES_MAX) {
+      say(note);
+    }
+  }
+
   private int failed(String message) {
-    spec.commandLine().getErr().println("fairway dry-run: " + message);
+    say(message);
     return FAILURE;
   }
 
-  private record Printer(EventLines lines) implements ScriptRunner.Output {
+  private void say(String message) {
+    spec.commandLine().getErr().println("fairway dry-run: " + message);
+  }
+
+  private record Printer(EventLines lines, Consumer<String> notes) implements ScriptRunner.Output {
+    @Override
+    public void noted(long lineNumber, String text) {
+      notes.accept("line " + lineNumber + ": " + text);
+    }
+
     @Override
     public void handled(Handled handled) throws IOException {
       for (Event event : handled.events()) {

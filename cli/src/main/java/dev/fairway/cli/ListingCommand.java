@@ -58,6 +58,14 @@ abstract class ListingCommand extends BaseCommand {
       }
     },
 
+    /** A wait that was told; 0 is not now, but a wait for others alone, which nobody knows. */
+    WAIT {
+      @Override
+      String text(JsonNode value, long nowMs) {
+        return value.asLong() == 0 ? "slot or resume" : HumanTime.length(value.asLong());
+      }
+    },
+
     /** Epoch milliseconds as seen from now. */
     TIME {
       @Override

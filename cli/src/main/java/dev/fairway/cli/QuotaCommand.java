@@ -62,6 +62,10 @@ final class QuotaCommand extends GroupCommand {
     @Override
     public Integer call() {
       FairwayConfig config = QuotaYaml.read(file);
+      if (config.quotas().isEmpty()) {
+        throw new CliException(
+            "Expected a section 'quotas' in " + file + ", but it has none; nothing was changed.");
+      }
       try (Pipeline pipeline = connection.open()) {
         QuotaStore store = new QuotaStore(pipeline);
         Map<String, Quota> live = store.all();

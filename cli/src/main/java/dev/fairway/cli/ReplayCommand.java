@@ -7,18 +7,19 @@ import dev.fairway.replay.verify.JournalFile;
 import dev.fairway.replay.verify.JournalSource;
 import dev.fairway.replay.verify.JournalTopic;
 import dev.fairway.replay.verify.JournalVerifier;
+import dev.fairway.replay.verify.UnreadableRecordException;
 import dev.fairway.replay.verify.VerifyReport;
 import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.Topics;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,7 +35,16 @@ import picocli.CommandLine.Spec;
       "Proves that a journal is what the engine decides (--verify), or copies it into a file"
           + " (--export).",
       "Each command of the journal is decided again at its own time; events and snapshots must come"
-          + " out the same, and balances and leases must add up without the engine."
+          + " out the same, and balances and leases must add up without the engine.",
+      "A record that is no journal record is told with its place, counted, and passed over."
+    },
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:all of the journal was verified or copied",
+      "1:a mismatch was found, or the journal cannot be read",
+      "2:wrong usage",
+      "3:there was nothing to verify",
+      "4:what could be read is right, but records were unreadable"
     },
     footer = {
       "",
@@ -45,6 +55,12 @@ import picocli.CommandLine.Spec;
     })
 public final class ReplayCommand implements Callable<Integer> {
   private static final int FAILURE = 1;
+  private static final int NOTHING = 3;
+  private static final int INCOMPLETE = 4;
+
+  /** More records that cannot be read than this are only counted. */
+  private static final int UNREADABLE_TOLD_MAX = 20;
+
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int PROGRESS_EVERY = 100_000;
 
@@ -132,34 +148,82 @@ public final class ReplayCommand implements Callable<Integer> {
 
   private int verify(JournalSource journal) throws IOException {
     JournalVerifier verifier = new JournalVerifier();
-    long count = 0;
-    AdmissionEvent event = journal.next();
-    while (event != null) {
-      verifier.accept(event);
-      progress(++count);
-      event = journal.next();
-    }
+    readAll(journal, verifier::accept, verifier::unreadable);
     VerifyReport report = verifier.report();
     writeReport(report);
     report.firstFindings().forEach(this::complain);
-    return report.ok() ? 0 : FAILURE;
+    if (report.skipped() > 0) {
+      say(
+          report.skipped()
+              + " records lie before the first whole snapshot of their key; nothing can be said of"
+              + " them");
+    }
+    if (report.unreadable() > 0) {
+      say(report.unreadable() + " records were passed over because they are no journal records");
+    }
+    if (!report.ok()) {
+      return FAILURE;
+    }
+    if (report.empty()) {
+      say(
+          "expected a journal with records to verify, but found none; nothing was verified. Check"
+              + (source.journal == null ? " --bootstrap and --prefix" : " --journal"));
+      return NOTHING;
+    }
+    return report.unreadable() > 0 ? INCOMPLETE : 0;
   }
 
   private int export(JournalSource journal) throws IOException {
-    long count = 0;
-    try (Writer out = Files.newBufferedWriter(action.export, StandardCharsets.UTF_8)) {
-      AdmissionEvent event = journal.next();
-      while (event != null) {
-        JournalFile.write(event, out);
-        progress(++count);
-        event = journal.next();
-      }
-    }
+    long[] written = new long[1];
+    long[] unreadable = new long[1];
+    WholeFile.write(
+        action.export,
+        out ->
+            readAll(
+                journal,
+                event -> {
+                  JournalFile.write(event, out);
+                  written[0]++;
+                },
+                record -> {
+                  if (++unreadable[0] <= UNREADABLE_TOLD_MAX) {
+                    complain("unreadable: " + record.getMessage());
+                  }
+                }));
     ObjectNode result = new ObjectMapper().createObjectNode();
     result.put("file", action.export.toString());
-    result.put("records", count);
+    result.put("records", written[0]);
+    result.put("unreadable", unreadable[0]);
     write(result);
+    if (unreadable[0] > 0) {
+      say(unreadable[0] + " records were left out because they are no journal records");
+      return INCOMPLETE;
+    }
     return 0;
+  }
+
+  private interface Records {
+    void accept(AdmissionEvent event) throws IOException;
+  }
+
+  /** To the end; a record that is none does not keep the others from being read. */
+  private void readAll(
+      JournalSource journal, Records records, Consumer<UnreadableRecordException> unreadable)
+      throws IOException {
+    long count = 0;
+    boolean more = true;
+    while (more) {
+      try {
+        AdmissionEvent event = journal.next();
+        more = event != null;
+        if (more) {
+          records.accept(event);
+        }
+      } catch (UnreadableRecordException e) {
+        unreadable.accept(e);
+      }
+      progress(++count);
+    }
   }
 
   private void writeReport(VerifyReport report) throws IOException {
@@ -170,6 +234,7 @@ public final class ReplayCommand implements Callable<Integer> {
     result.put("conserved", report.conserved());
     result.put("keys", report.keys());
     result.put("skipped", report.skipped());
+    result.put("unreadable", report.unreadable());
     ArrayNode findings = result.putArray("first_findings");
     report.firstFindings().forEach(findings::add);
     write(result);
@@ -196,7 +261,11 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   private int failed(String message) {
-    complain("fairway replay: " + message);
+    say(message);
     return FAILURE;
+  }
+
+  private void say(String message) {
+    complain("fairway replay: " + message);
   }
 }

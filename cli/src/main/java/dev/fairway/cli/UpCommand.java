@@ -63,6 +63,7 @@ final class UpCommand extends BaseCommand {
   @Option(
       names = "--port",
       paramLabel = "PORT",
+      converter = PortConverter.class,
       defaultValue = "0",
       description = "Port of the embedded Kafka (default: that of last time, or a free one).")
   private int port;
@@ -70,6 +71,7 @@ final class UpCommand extends BaseCommand {
   @Option(
       names = "--registry-port",
       paramLabel = "PORT",
+      converter = PortConverter.class,
       defaultValue = "0",
       description = "Port of the schema registry (default: likewise).")
   private int registryPort;
@@ -77,6 +79,7 @@ final class UpCommand extends BaseCommand {
   @Option(
       names = "--status-port",
       paramLabel = "PORT",
+      converter = PortConverter.class,
       defaultValue = "0",
       description = "Port of the coordinator's status (default: likewise).")
   private int statusPort;

@@ -7,7 +7,6 @@ import picocli.CommandLine.Option;
 /** The option {@code --watch}: the same again and again, until the command is interrupted. */
 final class WatchOption {
 
-  private static final int PERIOD_MS_MIN = 100;
   private static final String CLEAR_SCREEN = "\u001b[H\u001b[2J";
 
   @Option(names = "--watch", description = "Repeat until interrupted.")
@@ -17,8 +16,9 @@ final class WatchOption {
       names = "--period",
       paramLabel = "DURATION",
       defaultValue = "2s",
-      converter = DurationConverter.class,
-      description = "Time between two repetitions of --watch (default: ${DEFAULT-VALUE}).")
+      converter = PeriodConverter.class,
+      description =
+          "Time between two repetitions of --watch, 100ms to 24h (default: ${DEFAULT-VALUE}).")
   private Duration period;
 
   WatchOption() {}
@@ -36,7 +36,7 @@ final class WatchOption {
 
   private boolean pause() {
     try {
-      TimeUnit.MILLISECONDS.sleep(Math.max(PERIOD_MS_MIN, period.toMillis()));
+      TimeUnit.MILLISECONDS.sleep(period.toMillis());
       return true;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

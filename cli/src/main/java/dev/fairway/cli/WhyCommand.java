@@ -1,8 +1,10 @@
 package dev.fairway.cli;
 
 import dev.fairway.cli.embedded.EmbeddedKafka;
+import dev.fairway.cli.ops.DeadLetter;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.TopicReader.From;
+import dev.fairway.cli.ops.why.DeadRequests;
 import dev.fairway.cli.ops.why.RequestStory;
 import dev.fairway.cli.ops.why.StoryEntry;
 import dev.fairway.schemas.AdmissionEvent;
@@ -54,9 +56,10 @@ final class WhyCommand extends BaseCommand {
   @Option(
       names = "--limit",
       paramLabel = "N",
+      converter = CountConverter.class,
       defaultValue = "5000000",
       description = "Most journal records that are read (default: ${DEFAULT-VALUE}).")
-  private long limit;
+  private int limit;
 
   private long read;
   private long unreadable;
@@ -64,8 +67,17 @@ final class WhyCommand extends BaseCommand {
   @Override
   public Integer call() {
     RequestStory story = new RequestStory(requestId, agent);
+    List<DeadLetter> dead = List.of();
     try (Pipeline pipeline = connection.open()) {
       tell(pipeline, story);
+      if (!story.isFound()) {
+        dead = DeadRequests.find(pipeline, requestId, agent);
+      }
+    }
+    if (!dead.isEmpty()) {
+      dead.forEach(letter -> say(neverDecided(letter)));
+      writeJson(result(dead));
+      return 0;
     }
     if (!story.isFound()) {
       throw new CliException(
@@ -75,7 +87,7 @@ final class WhyCommand extends BaseCommand {
               + HumanTime.length(since.toMillis())
               + ", but "
               + read
-              + " records don't have it. Look further back with --since, or check the id.");
+              + " records don't have it, and no dead letter does. Look further back with --since, or check the id.");
     }
     print(story);
     writeJson(result(story));
@@ -94,13 +106,31 @@ final class WhyCommand extends BaseCommand {
               new From.Time(System.currentTimeMillis() - since.toMillis()),
               record -> {
                 try {
-                  story.accept(deserializer.deserialize(topic, record.value()));
+                  AdmissionEvent event = deserializer.deserialize(topic, record.value());
+                  if (event == null) {
+                    unreadable++;
+                  } else {
+                    story.accept(event);
+                  }
                 } catch (UndecodableRecordException e) {
                   unreadable++;
                 }
                 return ++read < limit;
               });
     }
+  }
+
+  private String neverDecided(DeadLetter letter) {
+    return "request "
+        + requestId
+        + " was not decided: dead letter "
+        + letter.place()
+        + " from "
+        + letter.source()
+        + ", "
+        + letter.reason()
+        + ": "
+        + letter.detail();
   }
 
   private void print(RequestStory story) {
@@ -147,6 +177,28 @@ final class WhyCommand extends BaseCommand {
     if (read >= limit) {
       note("fairway: stopped after " + read + " journal records; read on with a larger --limit");
     }
+  }
+
+  private Map<String, Object> result(List<DeadLetter> dead) {
+    Map<String, Object> result = new LinkedHashMap<>();
+    result.put("request", requestId);
+    result.put("agent", agent);
+    result.put("quota", null);
+    result.put("outcome", "dead_letter");
+    result.put("served_meanwhile", 0);
+    result.put(
+        "story",
+        dead.stream()
+            .map(
+                letter -> {
+                  Map<String, Object> line = new LinkedHashMap<>();
+                  line.put("at_ms", letter.record().timestamp());
+                  line.put("kind", "dead_letter");
+                  line.put("text", neverDecided(letter));
+                  return line;
+                })
+            .toList());
+    return result;
   }
 
   private Map<String, Object> result(RequestStory story) {

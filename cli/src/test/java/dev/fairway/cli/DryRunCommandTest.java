@@ -50,6 +50,58 @@ class DryRunCommandTest {
   }
 
   @Test
+  void shouldSayWhatALineMeant() {
+    // when
+    int code =
+        run(
+            QUOTA + "{\"at_ms\":10,\"show\":\"k/other\"}\n" + "{\"at_ms\":4,\"show\":\"q\"}\n",
+            "-");
+
+    // then
+    assertThat(code).isZero();
+    assertThat(out.toString()).contains("{\"at_ms\":10,\"state\":null}");
+    assertThat(err.toString().lines())
+        .containsExactly(
+            "fairway dry-run: line 2: expected a quota that is defined to show, but there is no"
+                + " 'k/other'; defined here are [q]",
+            "fairway dry-run: line 3: at_ms 4 lies before 10, so it happens at 10");
+  }
+
+  @Test
+  void shouldBoundWhatItSaysOfLines() {
+    // when
+    run(QUOTA + "{\"at_ms\":1,\"show\":\"x\"}\n".repeat(30), "-");
+
+    // then
+    assertThat(err.toString().lines()).hasSize(21);
+    assertThat(err.toString()).contains("10 more such notes are left out");
+  }
+
+  @Test
+  void shouldSayThatAScriptIsEmpty() {
+    // when
+    int code = run("\n", "-");
+
+    // then
+    assertThat(code).isZero();
+    assertThat(err.toString()).contains("standard input").contains("empty").contains("nothing");
+  }
+
+  @Test
+  void shouldNameADurationAsItIsWritten() {
+    // when
+    int code =
+        run(
+            "{\"at_ms\":0,\"quota\":{\"id\":\"q\",\"limits\":{\"tokens_per_minute\":1},"
+                + "\"lease_ttl\":\"0s\"}}\n",
+            "-");
+
+    // then
+    assertThat(code).isEqualTo(1);
+    assertThat(err.toString()).contains("line 1: quota.lease_ttl: expected 1ms to 24h");
+  }
+
+  @Test
   void shouldPrintTheSameBytesAgain() {
     // when
     run(QUOTA + REQUEST, "-");

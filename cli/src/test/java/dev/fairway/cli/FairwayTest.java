@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
@@ -47,7 +48,18 @@ class FairwayTest {
         "why",
         "why r1 --since soon",
         "status --no-such-option",
-        "leases --limit many"
+        "leases --limit many",
+        "why r1 --limit 0",
+        "up --port 70000",
+        "up --registry-port -1",
+        "up --status-port x",
+        "demo emulator --port 65536",
+        "status --watch --period 0s",
+        "queue --watch --period 25h",
+        "dead-letters redrive abc",
+        "dead-letters redrive 0:1 1",
+        "dead-letters redrive --all --reason NOPE",
+        "dead-letters list --reason NOPE"
       })
   void shouldEndWithTwoOnWrongUsageAndSayWhatToDo(String line) {
     int code = run(line.isEmpty() ? new String[0] : line.split(" "));
@@ -82,6 +94,32 @@ class FairwayTest {
         .startsWith("fairway: Expected a running 'fairway up' on " + folder)
         .contains("--bootstrap")
         .doesNotContain("\tat ");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          up --port 70000                         | expected a port from 1 to 65535
+          status --watch --period 0s              | expected a duration of 100ms to 24h, but found '0s'
+          dead-letters redrive abc                | Expected a place such as 0:17
+          dead-letters redrive --all --reason X   | KEY_MISMATCH
+          """)
+  void shouldSayWhatAnOptionTakes(String line, String expected) {
+    assertThat(run(line.split(" "))).isEqualTo(2);
+    assertThat(err.toString()).contains(expected);
+  }
+
+  @Test
+  void shouldSayThatAFileToApplyDefinesNothing() throws Exception {
+    Path file = folder.resolve("no-quotas.yaml");
+    Files.writeString(file, "kafka: {linger.ms: 0}\n", StandardCharsets.UTF_8);
+
+    int code = run("quota", "apply", file.toString(), "--data", folder.toString());
+
+    assertThat(code).isEqualTo(1);
+    assertThat(err.toString()).contains("Expected a section 'quotas'").contains("nothing was");
   }
 
   @Test

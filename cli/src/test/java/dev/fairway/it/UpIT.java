@@ -197,8 +197,8 @@ class UpIT {
     String place = letter.path("place").asText();
 
     // when
-    UpRunner.Result first =
-        UpRunner.command("dead-letters", "redrive", place, "--data", data.toString());
+    JsonNode first = json("dead-letters", "redrive", place, place);
+    JsonNode again = json("dead-letters", "redrive", place);
     UpRunner.Result second =
         UpRunner.command("dead-letters", "redrive", place, "--data", data.toString());
 
@@ -206,9 +206,65 @@ class UpIT {
     assertThat(letter.path("reason").asText()).isEqualTo("MAGIC_BYTE");
     assertThat(letter.path("source").asText()).startsWith(TOPICS.requests() + "/");
     assertThat(letter.path("bytes").asInt()).isEqualTo(garbage.length);
-    assertThat(first.out()).contains(place + ": sent to " + TOPICS.requests());
-    assertThat(second.out()).contains("passed over").contains("0 sent again");
+    assertThat(first.path("redriven"))
+        .singleElement()
+        .matches(sent -> sent.path("place").asText().equals(place))
+        .matches(sent -> sent.path("redriven").asBoolean());
+    assertThat(first.path("passed_over")).isEmpty();
+    assertThat(again.path("redriven")).isEmpty();
+    assertThat(again.path("passed_over"))
+        .singleElement()
+        .matches(passed -> passed.path("place").asText().equals(place));
+    assertThat(second.out()).contains("passed over").contains("0 sent again, 1 passed over");
     await().atMost(PATIENCE).until(() -> letters("garbage").size() == 2);
+  }
+
+  @Test
+  void shouldTellWhyARequestUnderAWrongRecordKeyIsNotDecided() throws Exception {
+    // given: the second has nobody who could be told
+    apply("asked", 100);
+    send(TOPICS.requests(), "elsewhere", request("astray-1", "lost", "asked"));
+    send(TOPICS.requests(), "elsewhere", request("astray-2", "no/agent", "asked"));
+    await().atMost(PATIENCE).until(() -> letters("elsewhere").size() == 2);
+
+    // when
+    await().atMost(PATIENCE).until(() -> decisions("lost", 1).size() == 1);
+    JsonNode told = json("why", "astray-1");
+    JsonNode set = json("why", "astray-2");
+    UpRunner.Result text = UpRunner.command("why", "astray-2", "--data", data.toString());
+    UpRunner.Result none = UpRunner.command("why", "astray-3", "--data", data.toString());
+
+    // then
+    assertThat(told.path("outcome").asText()).isEqualTo("rejected");
+    assertThat(set.path("outcome").asText()).isEqualTo("dead_letter");
+    assertThat(text.out())
+        .contains("request astray-2 was not decided: dead letter ")
+        .contains("KEY_MISMATCH: ");
+    assertThat(none.code()).isEqualTo(1);
+    assertThat(none.err()).contains("no dead letter does");
+  }
+
+  @Test
+  void shouldVerifyTheJournalAroundARecordOfSomebodyElse() throws Exception {
+    // given
+    sendBytes(TOPICS.journal(), "foreign", "no Avro at all".getBytes(StandardCharsets.UTF_8));
+
+    // when
+    UpRunner.Result verified =
+        UpRunner.command(
+            "replay",
+            "--verify",
+            "--bootstrap",
+            up.ready().path("bootstrap").asText(),
+            "--registry",
+            up.ready().path("registry").asText());
+
+    // then
+    assertThat(verified.code()).as(verified.err()).isEqualTo(4);
+    assertThat(MAPPER.readTree(verified.out()).path("unreadable").asInt()).isEqualTo(1);
+    assertThat(verified.err())
+        .containsPattern("partition [0-9]+, offset [0-9]+: expected a journal record")
+        .contains("key 'foreign'");
   }
 
   @Test

@@ -10,7 +10,9 @@ import java.util.List;
 
 /** What a quota definition must be like; operators see the same messages before they apply one. */
 public final class DefinitionRules {
+  /** 24 hours, as the message says. */
   private static final long MAX_DURATION_MS = 24L * 3_600_000;
+
   private static final int MAX_QUEUE = 1_000_000;
   private static final int MAX_NAMES = 1000;
   private static final double MAX_ROLE_WEIGHT = 1000;
@@ -116,8 +118,7 @@ public final class DefinitionRules {
 
   private void checkDuration(String field, Long ms, long least) {
     if (ms != null && (ms < least || ms > MAX_DURATION_MS)) {
-      violations.add(
-          field + ": expected " + least + " to " + MAX_DURATION_MS + " ms, but found " + ms);
+      violations.add(field + ": expected " + least + "ms to 24h, but found " + ms + "ms");
     }
   }
 

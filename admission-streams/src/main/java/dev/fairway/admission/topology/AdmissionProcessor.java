@@ -45,9 +45,6 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
   /** A key whose tick the engine cannot bear would else be due at every poll. */
   private static final long STALLED_TICK_MS = 1_000;
 
-  /** Every dead letter is counted and kept; a flood of them must not fill the log as well. */
-  private static final long WARNING_INTERVAL_MS = 1_000;
-
   /** How a command reaches the engine; a seam, for an engine that fails. */
   interface Handling {
     Handled handle(AdmissionEngine engine, String key, Command command, long nowMs);
@@ -70,7 +67,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
   private Cancellable parkedRetry;
   private boolean snapshotDue;
   private boolean decisionPending;
-  private long lastWarningMs;
+  private DeadLetterLog deadLetterLog;
 
   AdmissionProcessor(TopologySettings settings, AdmissionTopology.Parts parts) {
     this(settings, parts, AdmissionEngine::handle);
@@ -102,7 +99,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
     parked = new ParkedRecords(store);
     parkedRetry = null;
     decisionPending = false;
-    lastWarningMs = 0;
+    deadLetterLog = new DeadLetterLog(LOG::warn);
     snapshotDue = !engine.keys().isEmpty();
     timer = new DecisionTimer(context, loop, this::onTime);
     context.schedule(
@@ -124,6 +121,9 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
 
   @Override
   public void close() {
+    if (deadLetterLog != null) {
+      deadLetterLog.close();
+    }
     parts.tasks().closed(partition(), engine);
     loop.forget(partition());
   }
@@ -323,10 +323,7 @@ final class AdmissionProcessor implements Processor<byte[], byte[], byte[], byte
   }
 
   private void deadLetter(SourceRecord source, DeadLetterReason reason, String detail, long atMs) {
-    if (atMs - lastWarningMs >= WARNING_INTERVAL_MS || atMs < lastWarningMs) {
-      lastWarningMs = atMs;
-      LOG.warn("Dead letter {} from {}: {}", reason, source.coordinates(), detail);
-    }
+    deadLetterLog.put(reason, source.coordinates(), detail, atMs);
     DeadLetterFormat.Letter letter =
         deadLetters.of(
             new DeadLetterFormat.Source(

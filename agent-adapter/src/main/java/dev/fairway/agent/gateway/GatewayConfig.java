@@ -1,5 +1,6 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.schemas.DurationText;
 import dev.fairway.schemas.Ids;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -189,7 +190,9 @@ public record GatewayConfig(
       positive("drain", drain);
       if (patienceMargin == null || patienceMargin.isNegative()) {
         throw new IllegalArgumentException(
-            "Expected a patience_margin of 0 or more, but found " + patienceMargin + ".");
+            "Expected a patience_margin of 0 or more, but found "
+                + DurationText.of(patienceMargin)
+                + ".");
       }
     }
   }
@@ -315,7 +318,8 @@ public record GatewayConfig(
 
   private static void positive(String name, Duration value) {
     if (value == null || value.isNegative() || value.isZero()) {
-      throw new IllegalArgumentException("Expected " + name + " above 0, but found " + value + ".");
+      throw new IllegalArgumentException(
+          "Expected " + name + " above 0, but found " + DurationText.of(value) + ".");
     }
   }
 }

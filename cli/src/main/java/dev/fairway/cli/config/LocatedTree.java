@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
 
 /**
  * A YAML or JSON text as a tree that still knows on which line each field stands.
@@ -42,14 +43,7 @@ record LocatedTree(JsonNode root, Map<String, Integer> lines) {
       }
       return new LocatedTree(root, lines);
     } catch (JsonProcessingException e) {
-      int line = e.getLocation() == null ? 1 : e.getLocation().getLineNr();
-      throw new InvalidConfigException(
-          List.of(
-              source
-                  + ":"
-                  + line
-                  + ": expected YAML or JSON, but: "
-                  + firstLine(e.getOriginalMessage())));
+      throw new InvalidConfigException(List.of(source + ":" + unreadable(e)));
     } catch (IOException e) {
       throw new IllegalStateException("a text in memory that cannot be read", e);
     }
@@ -77,8 +71,20 @@ record LocatedTree(JsonNode root, Map<String, Integer> lines) {
     return source + ":" + parser.currentTokenLocation().getLineNr() + ": ";
   }
 
-  private static String firstLine(String message) {
-    return message.lines().findFirst().orElse("unreadable");
+  /** Line and message. YAML's own messages say in their first line only what it was doing. */
+  private static String unreadable(JsonProcessingException e) {
+    if (e.getCause() instanceof MarkedYAMLException yaml && yaml.getProblemMark() != null) {
+      String problem = yaml.getProblem() == null ? "unreadable" : yaml.getProblem();
+      return yaml.getProblemMark().getLine()
+          + 1
+          + ": "
+          + (problem.contains("(TAB)")
+              ? "expected spaces, but found a tab. YAML does not take tabs for indentation"
+              : "expected YAML or JSON, but: " + problem);
+    }
+    return (e.getLocation() == null ? 1 : e.getLocation().getLineNr())
+        + ": expected YAML or JSON, but: "
+        + e.getOriginalMessage().lines().findFirst().orElse("unreadable");
   }
 
   private record Reader(YAMLParser parser, Map<String, Integer> lines, String source) {

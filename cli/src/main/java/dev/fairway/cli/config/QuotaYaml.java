@@ -8,7 +8,6 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
-import dev.fairway.admission.engine.DefinitionRules;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.mapping.QuotaMapper;
 import dev.fairway.replay.script.InvalidJsonException;
@@ -136,7 +135,14 @@ public final class QuotaYaml {
   }
 
   private static List<Quota> quotas(JsonNode list, Errors errors) {
-    if (list.isMissingNode() || list.isNull()) {
+    if (list.isMissingNode()) {
+      return List.of();
+    }
+    if (list.isNull() || (list.isArray() && list.isEmpty())) {
+      errors.add(
+          "quotas",
+          "expected at least one quota, '- id: ...', but found an empty list; leave the section out"
+              + " to define none");
       return List.of();
     }
     if (!list.isArray()) {
@@ -156,7 +162,7 @@ public final class QuotaYaml {
               path + ".id",
               "expected each id once, but quotas[" + first + "] is " + quota.getId() + " too");
         }
-        for (String violation : DefinitionRules.violations(QuotaMapper.toEngine(quota))) {
+        for (String violation : QuotaJson.violations(list.get(i), quota)) {
           errors.addRelative(path, violation);
         }
         quotas.add(quota);

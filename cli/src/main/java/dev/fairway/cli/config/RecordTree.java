@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.fairway.schemas.DurationText;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -18,8 +19,6 @@ import org.apache.avro.generic.IndexedRecord;
 final class RecordTree {
 
   private static final String MILLISECONDS = "_ms";
-  private static final long[] UNIT_MS = {86_400_000, 3_600_000, 60_000, 1_000};
-  private static final String[] UNIT = {"d", "h", "m", "s"};
 
   private RecordTree() {}
 
@@ -32,22 +31,12 @@ final class RecordTree {
       }
       String name = field.name();
       if (name.endsWith(MILLISECONDS) && value instanceof Long ms) {
-        object.put(name.substring(0, name.length() - MILLISECONDS.length()), duration(ms));
+        object.put(name.substring(0, name.length() - MILLISECONDS.length()), DurationText.ofMs(ms));
       } else {
         object.set(name, node(value));
       }
     }
     return object;
-  }
-
-  /** The duration in the largest unit that divides it, such as {@code 90s} or {@code 3m}. */
-  static String duration(long ms) {
-    for (int i = 0; i < UNIT.length; i++) {
-      if (ms != 0 && ms % UNIT_MS[i] == 0) {
-        return ms / UNIT_MS[i] + UNIT[i];
-      }
-    }
-    return ms + "ms";
   }
 
   private static boolean isEmpty(Object value) {

@@ -45,6 +45,19 @@ public record DeadLetter(
         redriven);
   }
 
+  /** The same one, after it was sent to its source topic again. */
+  public DeadLetter sentAgain() {
+    return new DeadLetter(
+        record,
+        reason,
+        detail,
+        sourceTopic,
+        sourcePartition,
+        sourceOffset,
+        truncatedFromBytes,
+        true);
+  }
+
   /** Where it stands in the dead-letter topic, as {@code partition:offset}. */
   public String place() {
     return record.partition() + ":" + record.offset();

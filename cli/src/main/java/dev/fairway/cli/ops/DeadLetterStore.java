@@ -83,6 +83,15 @@ public final class DeadLetterStore {
   }
 
   /**
+   * Checks that each could be sent as it was, before the first one is.
+   *
+   * @throws CliException if one could not
+   */
+  public void checkSources(List<DeadLetter> letters) {
+    letters.stream().filter(letter -> !letter.redriven()).forEach(this::checkSource);
+  }
+
+  /**
    * Sends a dead letter to its source topic again, with its own key, value and headers, and marks
    * it.
    *
@@ -121,7 +130,7 @@ public final class DeadLetterStore {
               + letter.place()
               + " whole, but it was cut from "
               + letter.truncatedFromBytes()
-              + " bytes when it was put aside. Send the original again.");
+              + " bytes when it was put aside. Send the original again, and leave this one out; nothing was sent.");
     }
     Topics topics = pipeline.topics();
     Set<String> sources =
@@ -139,7 +148,7 @@ public final class DeadLetterStore {
               + new TreeSet<>(sources)
               + ", but found "
               + letter.sourceTopic()
-              + ".");
+              + ". Leave it out, or check --prefix; nothing was sent.");
     }
   }
 }

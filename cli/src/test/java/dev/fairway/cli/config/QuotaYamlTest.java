@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.fairway.admission.engine.lease.ProviderAccounting;
+import dev.fairway.agent.provider.ProviderProfiles;
 import dev.fairway.schemas.PolicyPreset;
 import dev.fairway.schemas.Quota;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -116,7 +120,9 @@ class QuotaYamlTest {
             e ->
                 assertThat(e)
                     .startsWith("f.yaml:8: quotas[1].limits.requests_per_minute: expected 1 to"),
-            e -> assertThat(e).startsWith("f.yaml:9: quotas[1].lease_ttl_ms: expected 1 to"),
+            e ->
+                assertThat(e)
+                    .startsWith("f.yaml:9: quotas[1].lease_ttl: expected 1ms to 24h, but found 0s"),
             e ->
                 assertThat(e).startsWith("f.yaml:11: quotas[1].margin.start: expected 0.01 to 1.0"),
             e ->
@@ -137,12 +143,32 @@ class QuotaYamlTest {
           'quotas: [{id: q, limits: {requests_per_minute: 1}}, {id: q, limits: {requests_per_minute: 1}}]' | expected each id once
           'quotas: [*alias]'                                  | f.yaml:1
           'quotas: ['                                         | expected YAML or JSON
+          'quotas: []'                                        | f.yaml:1: quotas: expected at least one quota
+          'quotas:'                                           | f.yaml:1: quotas: expected at least one quota
+          'quotas: [{id: q, provider: nope, limits: {requests_per_minute: 1}}]' | quotas[0].provider: expected one of [anthropic,
+          'quotas: [{id: q, limits: {requests_per_minute: 1}, lease_ttl_ms: 0}]' | quotas[0].lease_ttl_ms: expected 1ms to 24h, but found 0ms
+          'quotas: [{id: q, limits: {requests_per_minute: 1}, margin: {clean_interval: 48h}}]' | quotas[0].margin.clean_interval: expected 1000ms to 24h, but found 48h
           'kafka: {a: [1]}'                                   | kafka.a: expected a text or a number
           """)
   void shouldSayWhatIsWrong(String text, String message) {
     assertThatThrownBy(() -> QuotaYaml.parse(text, "f.yaml"))
         .isInstanceOf(InvalidConfigException.class)
         .hasMessageContaining(message);
+  }
+
+  @Test
+  void shouldSayThatYamlTakesNoTabs() {
+    assertThatThrownBy(() -> QuotaYaml.parse("quotas:\n  - id: q\n\tlimits: {}\n", "f.yaml"))
+        .hasMessage(
+            "f.yaml:3: expected spaces, but found a tab. YAML does not take tabs for indentation");
+  }
+
+  @Test
+  void shouldKnowTheProvidersThatAreParsed() {
+    Set<String> taken = new TreeSet<>(ProviderAccounting.providers());
+    taken.add("generic");
+
+    assertThat(taken).containsAll(ProviderProfiles.names());
   }
 
   @Test

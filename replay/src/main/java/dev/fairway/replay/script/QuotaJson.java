@@ -1,6 +1,9 @@
 package dev.fairway.replay.script;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.fairway.admission.engine.DefinitionRules;
+import dev.fairway.admission.engine.lease.ProviderAccounting;
+import dev.fairway.admission.mapping.QuotaMapper;
 import dev.fairway.schemas.Amounts;
 import dev.fairway.schemas.Budgets;
 import dev.fairway.schemas.LeaseClass;
@@ -13,15 +16,20 @@ import dev.fairway.schemas.ProviderWindow;
 import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.QuotaState;
 import dev.fairway.schemas.Tenant;
+import java.util.List;
 
 /**
  * A quota from its JSON or YAML tree; names and defaults are those of the {@link Quota} record. A
  * duration is either {@code lease_ttl_ms: 120000} or {@code lease_ttl: 120s}.
  *
  * <p>Checks names and types. Ranges are the engine's business, which checks every definition
- * wherever it comes from.
+ * wherever it comes from; {@link #violations} tells them by the names that were written.
  */
 public final class QuotaJson {
+  private static final String GENERIC = "generic";
+  private static final String MILLISECONDS = "_ms";
+  private static final String FOUND = ", but found ";
+
   private QuotaJson() {}
 
   /**
@@ -39,6 +47,41 @@ public final class QuotaJson {
     return quota;
   }
 
+  /**
+   * What the engine would refuse of a quota, each as {@code field: message}, with the name and the
+   * value as the tree has them: {@code lease_ttl: ... but found 48h} where that was written, rather
+   * than {@code lease_ttl_ms} and a number.
+   *
+   * @param written tree that the quota was read from
+   */
+  public static List<String> violations(JsonNode written, Quota quota) {
+    return DefinitionRules.violations(QuotaMapper.toEngine(quota)).stream()
+        .map(violation -> asWritten(written, violation))
+        .toList();
+  }
+
+  private static String asWritten(JsonNode written, String violation) {
+    int end = violation.indexOf(": ");
+    if (end < 0 || !violation.substring(0, end).endsWith(MILLISECONDS)) {
+      return violation;
+    }
+    String field = violation.substring(0, end);
+    JsonNode parent = written;
+    int dot = field.lastIndexOf('.');
+    for (String name : dot < 0 ? new String[0] : field.substring(0, dot).split("\\.", -1)) {
+      parent = parent.path(name);
+    }
+    String without = field.substring(0, end - MILLISECONDS.length());
+    JsonNode value = parent.get(without.substring(dot + 1));
+    if (value == null) {
+      return violation;
+    }
+    int found = violation.lastIndexOf(FOUND);
+    return without
+        + violation.substring(end, found < 0 ? violation.length() : found)
+        + (found < 0 ? "" : FOUND + value.asText());
+  }
+
   /** Reads one quota out of a larger tree; errors go where that tree's errors go. */
   static Quota read(JsonFields in) {
     Limits limits = in.object("limits", QuotaJson::limits);
@@ -51,7 +94,7 @@ public final class QuotaJson {
     Integer clearCount = in.integerOrNull("clear_count");
     return Quota.newBuilder()
         .setId(in.requiredString("id"))
-        .setProvider(in.string("provider", "generic"))
+        .setProvider(provider(in))
         .setPolicy(in.enumeration("policy", PolicyPreset.class, PolicyPreset.FAIRWAY))
         .setModels(in.strings("models"))
         .setAlso(in.strings("also"))
@@ -74,6 +117,20 @@ public final class QuotaJson {
         .setState(in.enumeration("state", QuotaState.class, QuotaState.ACTIVE))
         .setClearCount(clearCount == null ? 0 : clearCount)
         .build();
+  }
+
+  private static String provider(JsonFields in) {
+    String provider = in.string("provider", GENERIC);
+    if (!provider.equals(GENERIC) && !ProviderAccounting.providers().contains(provider)) {
+      in.error(
+          "provider",
+          "expected one of "
+              + ProviderAccounting.providers()
+              + ", or generic for any other, but found \""
+              + provider
+              + "\"");
+    }
+    return provider;
   }
 
   private static Limits limits(JsonFields in) {

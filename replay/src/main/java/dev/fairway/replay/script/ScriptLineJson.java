@@ -44,7 +44,21 @@ final class ScriptLineJson {
     ACTIONS.forEach(in::know);
     in.end();
     in.throwErrors();
+    if (line instanceof ScriptLine.DefineQuota define) {
+      checkQuota(tree.path("quota"), define.quota(), in);
+      in.throwErrors();
+    }
     return line;
+  }
+
+  private static void checkQuota(JsonNode written, Quota quota, JsonFields in) {
+    for (String violation : QuotaJson.violations(written, quota)) {
+      int end = violation.indexOf(": ");
+      boolean ofField = end >= 0 && violation.indexOf(' ') > end;
+      in.error(
+          ofField ? "quota." + violation.substring(0, end) : "quota",
+          ofField ? violation.substring(end + 2) : violation);
+    }
   }
 
   private static ScriptLine action(long lineNumber, long atMs, JsonFields in) {

@@ -47,6 +47,9 @@ public final class ScriptRunner {
 
     /** A line asked for this; {@code snapshot} is null if there is no such quota. */
     void shown(long atMs, QuotaSnapshot snapshot) throws IOException;
+
+    /** A line did not mean what it says; the text is for people. */
+    default void noted(long lineNumber, String text) {}
   }
 
   private final AdmissionEngine engine = new AdmissionEngine();
@@ -85,9 +88,18 @@ public final class ScriptRunner {
   }
 
   private void accept(ScriptLine line) throws IOException {
+    if (line.atMs() < nowMs) {
+      output.noted(
+          line.lineNumber(),
+          "at_ms " + line.atMs() + " lies before " + nowMs + ", so it happens at " + nowMs);
+    }
     advanceTo(line.atMs());
     if (line instanceof ScriptLine.Show show) {
-      output.shown(nowMs, engine.show(show.quotaId(), nowMs));
+      QuotaSnapshot snapshot = engine.show(show.quotaId(), nowMs);
+      if (snapshot == null) {
+        output.noted(line.lineNumber(), noSuchQuota(show.quotaId()));
+      }
+      output.shown(nowMs, snapshot);
       return;
     }
     try {
@@ -95,6 +107,15 @@ public final class ScriptRunner {
     } catch (InvalidCommandException e) {
       throw new ScriptException(line.lineNumber(), e.getMessage(), e);
     }
+  }
+
+  private String noSuchQuota(String quotaId) {
+    List<String> defined =
+        engine.keys().stream().flatMap(key -> engine.quotaIds(key).stream()).sorted().toList();
+    return "expected a quota that is defined to show, but there is no '"
+        + quotaId
+        + "'; "
+        + (defined.isEmpty() ? "none is defined here" : "defined here are " + defined);
   }
 
   private void command(ScriptLine line) throws IOException {

@@ -5,6 +5,7 @@ import dev.fairway.schemas.ProtocolData;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -28,7 +29,10 @@ public final class JournalFile implements JournalSource {
 
   private JournalFile(Path path) throws IOException {
     this.path = path;
-    this.in = Files.newBufferedReader(path, StandardCharsets.UTF_8);
+    // Bytes that are no text make their line unreadable, not the file.
+    this.in =
+        new BufferedReader(
+            new InputStreamReader(Files.newInputStream(path), StandardCharsets.UTF_8));
   }
 
   /** Opens a file for reading. */
@@ -61,7 +65,7 @@ public final class JournalFile implements JournalSource {
       return reader.read(
           null, DecoderFactory.get().jsonDecoder(AdmissionEvent.getClassSchema(), line));
     } catch (IOException | AvroRuntimeException e) {
-      throw new IOException(
+      throw new UnreadableRecordException(
           path
               + ", line "
               + lineNumber

@@ -5,7 +5,9 @@ import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.serde.AvroDeserializer;
 import dev.fairway.schemas.serde.AvroSerdeConfig;
 import dev.fairway.schemas.serde.SchemaRegistry;
+import dev.fairway.schemas.serde.UndecodableRecordException;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -19,7 +21,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
@@ -29,10 +30,17 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 public final class JournalTopic implements JournalSource {
   private static final Duration POLL = Duration.ofMillis(200);
 
-  private final Consumer<byte[], AdmissionEvent> consumer;
+  /** A snapshot's chunk outgrows what clients may send; no topic should take more than this. */
+  private static final int VALUE_BYTES_MAX = 16 * 1024 * 1024;
+
+  /** Longest key of the protocol. */
+  private static final int KEY_SHOWN_MAX = 100;
+
+  private final Consumer<byte[], byte[]> consumer;
+  private final AvroDeserializer<AdmissionEvent> values;
   private final Duration patience;
   private final Map<TopicPartition, Long> ends;
-  private final Queue<ConsumerRecord<byte[], AdmissionEvent>> records = new ArrayDeque<>();
+  private final Queue<ConsumerRecord<byte[], byte[]>> records = new ArrayDeque<>();
 
   /**
    * Connects to a cluster.
@@ -55,7 +63,7 @@ public final class JournalTopic implements JournalSource {
             "earliest");
     AvroDeserializer<AdmissionEvent> values;
     if (registryUrl == null) {
-      values = new AvroDeserializer<>(new OneSchema(), AdmissionEvent.class);
+      values = new AvroDeserializer<>(new OneSchema(), AdmissionEvent.class, VALUE_BYTES_MAX);
     } else {
       values = new AvroDeserializer<>();
       values.configure(
@@ -63,12 +71,15 @@ public final class JournalTopic implements JournalSource {
               AvroSerdeConfig.SCHEMA_REGISTRY_URL,
               registryUrl,
               AvroSerdeConfig.SPECIFIC_AVRO_VALUE_TYPE,
-              AdmissionEvent.class),
+              AdmissionEvent.class,
+              AvroSerdeConfig.MAX_BYTES,
+              VALUE_BYTES_MAX),
           false);
     }
     try {
       return new JournalTopic(
-          new KafkaConsumer<>(settings, new ByteArrayDeserializer(), values),
+          new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer()),
+          values,
           topics.journal(),
           patience);
     } catch (KafkaException e) {
@@ -80,13 +91,19 @@ public final class JournalTopic implements JournalSource {
    * Looks up the ends.
    *
    * @param consumer a {@code read_committed} consumer without a group; {@link #close} closes it
+   * @param values reads what stands in the topic; {@link #close} closes it
    * @param topic name of the journal
    * @param patience how long to wait for the broker at most, here and for each next record
    * @throws IOException if there is no such topic or the broker does not answer
    */
-  JournalTopic(Consumer<byte[], AdmissionEvent> consumer, String topic, Duration patience)
+  JournalTopic(
+      Consumer<byte[], byte[]> consumer,
+      AvroDeserializer<AdmissionEvent> values,
+      String topic,
+      Duration patience)
       throws IOException {
     this.consumer = consumer;
+    this.values = values;
     this.patience = patience;
     try {
       List<PartitionInfo> partitions = consumer.partitionsFor(topic, patience);
@@ -112,7 +129,7 @@ public final class JournalTopic implements JournalSource {
     long deadlineNanos = System.nanoTime() + patience.toNanos();
     try {
       while (records.isEmpty() && !atEnd()) {
-        for (ConsumerRecord<byte[], AdmissionEvent> record : consumer.poll(POLL)) {
+        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
           if (record.offset() < ends.get(new TopicPartition(record.topic(), record.partition()))) {
             records.add(record);
           }
@@ -126,19 +143,71 @@ public final class JournalTopic implements JournalSource {
                   + " s; is a broker down?");
         }
       }
-    } catch (SerializationException e) {
-      throw new IOException(
-          "expected journal records in Avro, but: " + e.getMessage() + "; check --registry", e);
     } catch (KafkaException e) {
       throw new IOException("expected to read the journal, but: " + e.getMessage(), e);
     }
-    ConsumerRecord<byte[], AdmissionEvent> next = records.poll();
-    return next == null ? null : next.value();
+    ConsumerRecord<byte[], byte[]> next = records.poll();
+    return next == null ? null : event(next);
+  }
+
+  private AdmissionEvent event(ConsumerRecord<byte[], byte[]> record) throws IOException {
+    AdmissionEvent event;
+    try {
+      event = values.deserialize(record.topic(), record.value());
+    } catch (UndecodableRecordException e) {
+      if (e.isRetriable()) {
+        throw new IOException(
+            "expected to read the journal, but: " + e.getMessage() + " Check --registry.", e);
+      }
+      throw unreadable(record, e.getMessage(), e);
+    }
+    if (event == null) {
+      throw unreadable(record, "it has no value.", null);
+    }
+    if (!event.getKey().equals(text(record.key()))) {
+      throw unreadable(record, "its value is of key '" + event.getKey() + "'.", null);
+    }
+    return event;
+  }
+
+  private static UnreadableRecordException unreadable(
+      ConsumerRecord<byte[], byte[]> record, String found, Throwable cause) {
+    return new UnreadableRecordException(
+        "partition "
+            + record.partition()
+            + ", offset "
+            + record.offset()
+            + ": expected a journal record, but found one with "
+            + (record.key() == null ? "no key" : "key '" + text(record.key()) + "'")
+            + " and "
+            + (record.value() == null ? 0 : record.value().length)
+            + " bytes: "
+            + found
+            + " If all are like it, check --registry; else see who but the coordinator may write"
+            + " into "
+            + record.topic()
+            + ".",
+        cause);
+  }
+
+  /** A key as printable text, cut where it is long: nobody knows who wrote it. */
+  private static String text(byte[] key) {
+    if (key == null) {
+      return "";
+    }
+    String text = new String(key, StandardCharsets.UTF_8);
+    StringBuilder printable = new StringBuilder();
+    text.codePoints()
+        .limit(KEY_SHOWN_MAX)
+        .map(c -> Character.isISOControl(c) ? '?' : c)
+        .forEach(printable::appendCodePoint);
+    return printable.toString();
   }
 
   @Override
   public void close() {
     consumer.close();
+    values.close();
   }
 
   /** Every id is the schema of this version. */

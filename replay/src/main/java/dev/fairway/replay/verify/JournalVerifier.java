@@ -29,6 +29,7 @@ public final class JournalVerifier {
   private final AdmissionEngine engine = new AdmissionEngine();
   private final Conservation conservation = new Conservation(TOLD_MAX);
   private final Findings mismatches = new Findings(TOLD_MAX);
+  private final Findings unreadable = new Findings(TOLD_MAX);
   private final Map<String, KeyRun> runs = new HashMap<>();
   private long inputs;
   private long events;
@@ -47,6 +48,21 @@ public final class JournalVerifier {
   /** Takes the next record of the journal; those of one key come in their order. */
   public void accept(AdmissionEvent event) {
     KeyRun run = runs.computeIfAbsent(event.getKey(), key -> new KeyRun());
+    try {
+      check(run, event);
+    } catch (RuntimeException e) {
+      // Whatever a record of somebody else's provokes is that record's fault; the others go on.
+      mismatches.add(where(event) + "expected a record that can be checked, but: " + e);
+      leave(event.getKey(), run);
+    }
+  }
+
+  /** Counts a record that the journal's reader refused. */
+  public void unreadable(UnreadableRecordException record) {
+    unreadable.add(record.getMessage());
+  }
+
+  private void check(KeyRun run, AdmissionEvent event) {
     JournalRecord record;
     try {
       record = JournalMapper.toEngine(event);
@@ -66,9 +82,17 @@ public final class JournalVerifier {
   public VerifyReport report() {
     List<String> told = new ArrayList<>(mismatches.told());
     conservation.findings().stream().map(text -> "not conserved: " + text).forEach(told::add);
+    unreadable.told().stream().map(text -> "unreadable: " + text).forEach(told::add);
     long verified = runs.values().stream().filter(run -> run.conservationStarted).count();
     return new VerifyReport(
-        inputs, events, mismatches.count(), conservation.holds(), verified, skipped, told);
+        inputs,
+        events,
+        mismatches.count(),
+        conservation.holds(),
+        verified,
+        skipped,
+        unreadable.count(),
+        told);
   }
 
   private void decided(KeyRun run, Decided decided, AdmissionEvent event) {

@@ -23,7 +23,7 @@ final class Actions {
         Arbitraries.frequency(
             Tuple.of(40, Kind.REQUEST),
             Tuple.of(2, Kind.RETRY),
-            Tuple.of(16, Kind.SETTLE),
+            Tuple.of(26, Kind.SETTLE),
             Tuple.of(3, Kind.SETTLE_WITH_SIGNAL),
             Tuple.of(30, Kind.REFUSED),
             Tuple.of(3, Kind.RENEW),

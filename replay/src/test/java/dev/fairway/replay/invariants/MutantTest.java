@@ -14,7 +14,7 @@ import net.jqwik.api.RandomGenerator;
 
 /** A check that finds nothing in a broken engine proves nothing about a sound one. */
 class MutantTest {
-  private static final int RUNS = 200;
+  private static final int RUNS = 400;
   private static final long SEED = 20_261_129L;
 
   @Property(generation = GenerationMode.EXHAUSTIVE)

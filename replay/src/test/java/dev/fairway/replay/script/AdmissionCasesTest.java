@@ -5,6 +5,7 @@ import static dev.fairway.replay.script.CollectedCases.at;
 import static dev.fairway.replay.script.CollectedCases.grantedAt;
 import static dev.fairway.replay.script.CollectedCases.ms;
 import static dev.fairway.replay.script.CollectedCases.quota;
+import static dev.fairway.replay.script.CollectedCases.settle;
 import static dev.fairway.replay.script.CollectedCases.texts;
 import static dev.fairway.replay.script.CollectedCases.tokenQuota;
 import static dev.fairway.replay.script.CollectedCases.word;
@@ -39,6 +40,7 @@ class AdmissionCasesTest {
     checks.put("C06", AdmissionCasesTest::shouldCountARefillThatHasBegun);
     checks.put("C07", AdmissionCasesTest::shouldStayFullAfterAMonth);
     checks.put("C09", AdmissionCasesTest::shouldNotRefillTwiceAfterAClockStepsBack);
+    checks.put("C10", AdmissionCasesTest::shouldKeepEachRollingMinuteWithinTheLimit);
     checks.put("C13", AdmissionCasesTest::shouldChargeTheDefaultForAMissingEstimate);
     checks.put("C15", AdmissionCasesTest::shouldCountAllInstancesTogether);
     checks.put("C16", AdmissionCasesTest::shouldChargeACachedPrefixOnlyWhenCold);
@@ -192,6 +194,48 @@ class AdmissionCasesTest {
         .isBetween(
             c.at("/expect/level_after_first").longValue() + 1,
             c.at("/expect/level_at_101000_max").longValue());
+  }
+
+  private static void shouldKeepEachRollingMinuteWithinTheLimit(JsonNode c) {
+    // given
+    long limit = c.at("/given/limit_per_min").longValue();
+    long windowMs = 60_000;
+    List<JsonNode> asBucket = greedy(c, limit, "TOKEN_BUCKET");
+    List<JsonNode> rolling = greedy(c, limit, "ROLLING");
+
+    // then
+    assertThat(mostWithin(asBucket, windowMs))
+        .as("what a full bucket lets through in a strict minute")
+        .isEqualTo(c.at("/expect/grants_in_first_60s_if_capacity_equals_limit").longValue());
+    assertThat(mostWithin(rolling, windowMs)).isLessThanOrEqualTo(limit);
+    assertThat(events(rolling, "LeaseGranted").size()).as("in three minutes").isGreaterThan(20);
+  }
+
+  /** Someone who asks again and again, for three of the case's minutes. */
+  private static List<JsonNode> greedy(JsonNode c, long limit, String window) {
+    ObjectNode quota = quota("requests", limit).put("window", window);
+    Script script = new Script().line(0, "quota", quota);
+    long stepMs = c.at("/when/0/step_ms").longValue();
+    long untilMs = 3 * ms(c.at("/when/0/greedy_consumer_s"));
+    for (long atMs = 0; atMs < untilMs; atMs += stepMs) {
+      String id = "r" + atMs;
+      script.line(atMs, "request", ask("a", id, 1));
+      script.line(atMs, "settle", settle(id, "SUCCEEDED"));
+    }
+    return script.run();
+  }
+
+  private static long mostWithin(List<JsonNode> printed, long windowMs) {
+    List<Long> times = events(printed, "LeaseGranted").stream().map(CollectedCases::at).toList();
+    long most = 0;
+    int oldest = 0;
+    for (int i = 0; i < times.size(); i++) {
+      while (times.get(i) - times.get(oldest) >= windowMs) {
+        oldest++;
+      }
+      most = Math.max(most, i - oldest + 1);
+    }
+    return most;
   }
 
   private static void shouldChargeTheDefaultForAMissingEstimate(JsonNode c) {

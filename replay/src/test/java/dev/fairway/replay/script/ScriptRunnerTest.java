@@ -376,7 +376,7 @@ class ScriptRunnerTest {
     // then
     assertThatThrownBy(zeroLimit::run)
         .isInstanceOf(ScriptException.class)
-        .hasMessageContaining("line 1: limits.requests_per_minute: expected 1 to");
+        .hasMessageContaining("line 1: quota.limits.requests_per_minute: expected 1 to");
     assertThatThrownBy(badId::run)
         .isInstanceOf(ScriptException.class)
         .hasMessageContaining("line 2: Expected an agent_id");

@@ -17,9 +17,9 @@ import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.QuotaDefined;
 import dev.fairway.schemas.QuotaState;
 import dev.fairway.schemas.Tick;
-import java.io.IOException;
 import java.io.Writer;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -87,13 +87,21 @@ class JournalFileTest {
   void shouldNameTheLineThatIsNoRecord() throws Exception {
     // given
     Path file = folder.resolve("journal.jsonl");
-    Files.writeString(file, "\n{\"key\":\"k\"}\n");
+    AdmissionEvent event = event(1);
+    try (Writer out = Files.newBufferedWriter(file, StandardCharsets.ISO_8859_1)) {
+      out.write("\n{\"key\":\"k\"}\n\u00ff\u00fe\n");
+      JournalFile.write(event, out);
+    }
 
     // then
     try (JournalFile journal = JournalFile.open(file)) {
       assertThatThrownBy(journal::next)
-          .isInstanceOf(IOException.class)
+          .isInstanceOf(UnreadableRecordException.class)
           .hasMessageContaining("line 2: expected a journal record");
+      assertThatThrownBy(journal::next)
+          .isInstanceOf(UnreadableRecordException.class)
+          .hasMessageContaining("line 3: expected a journal record");
+      assertThat(journal.next()).isEqualTo(event);
     }
   }
 

@@ -1,6 +1,9 @@
 package dev.fairway.admission.engine.lease;
 
+import java.util.Collections;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What of a usage counts against a provider's quota. One rule for all providers is wrong for some
@@ -29,16 +32,26 @@ public record ProviderAccounting(
       new ProviderAccounting(false, false, true, false);
 
   private static final Map<String, ProviderAccounting> BY_PROVIDER =
-      Map.of(
-          "anthropic", CACHE_WRITES,
-          "bedrock", CACHE_WRITES_RESERVED,
-          "groq", FRESH_ONLY,
-          "openai", ALL_INPUT_RESERVED,
-          "azure", ALL_INPUT_RESERVED,
-          "gemini", ALL_INPUT,
-          "mistral", ALL_INPUT,
-          "openrouter", ALL_INPUT,
-          "cerebras", ALL_INPUT);
+      Map.ofEntries(
+          Map.entry("anthropic", CACHE_WRITES),
+          Map.entry("bedrock", CACHE_WRITES_RESERVED),
+          Map.entry("groq", FRESH_ONLY),
+          Map.entry("openai", ALL_INPUT_RESERVED),
+          Map.entry("azure", ALL_INPUT_RESERVED),
+          Map.entry("gemini", ALL_INPUT),
+          Map.entry("vertex", ALL_INPUT),
+          Map.entry("mistral", ALL_INPUT),
+          Map.entry("openrouter", ALL_INPUT),
+          Map.entry("cerebras", ALL_INPUT),
+          Map.entry("deepseek", ALL_INPUT),
+          Map.entry("xai", ALL_INPUT),
+          Map.entry("together", ALL_INPUT),
+          Map.entry("replicate", ALL_INPUT));
+
+  /** The names with a row, in order; immutable. {@code generic} is not among them. */
+  public static Set<String> providers() {
+    return Collections.unmodifiableSet(new TreeSet<>(BY_PROVIDER.keySet()));
+  }
 
   /**
    * The provider's row; an unknown one counts what was written to the cache and not what was read.

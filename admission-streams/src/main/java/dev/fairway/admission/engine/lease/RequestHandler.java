@@ -17,6 +17,7 @@ import dev.fairway.admission.engine.queue.Departures;
 import dev.fairway.admission.engine.queue.Drain;
 import dev.fairway.admission.engine.queue.Eta;
 import dev.fairway.admission.engine.queue.Limits;
+import dev.fairway.admission.engine.queue.RetryAt;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.queue.Weights;
 import dev.fairway.admission.engine.state.KeyState;
@@ -106,7 +107,8 @@ public final class RequestHandler {
     if (past == null) {
       return false;
     }
-    if (past.ending() == Ending.CANCELLED) {
+    if (past.ending() == Ending.CANCELLED && past.contentHash() == null) {
+      // Its cancel came first, and nobody waits for an answer.
       tx.emit(new RequestIgnored(request.quotaId(), request.requestId(), request.agentId()));
       return true;
     }
@@ -176,7 +178,10 @@ public final class RequestHandler {
       detail = "The lease of this request expired; a new call needs a new id";
     } else if (past.ending() != Ending.REJECTED) {
       reason = RejectReason.ALREADY_SETTLED;
-      detail = "This request was granted and is settled; a new call needs a new id";
+      detail =
+          past.ending() == Ending.CANCELLED
+              ? "This request was cancelled while it waited; a new call needs a new id"
+              : "The call of this request is settled; a new call needs a new id";
     }
     return rejection(reason, detail, past.retryAtMs(), null, null);
   }
@@ -219,7 +224,10 @@ public final class RequestHandler {
       }
     }
     if (spent != null) {
-      reject(RejectReason.BUDGET_SPENT, spent.detail(), spent.retryAtMs());
+      reject(
+          RejectReason.BUDGET_SPENT,
+          spent.detail(),
+          RetryAt.floored(spent.retryAtMs(), tx.nowMs()));
       return true;
     }
     for (QuotaState each : all) {
@@ -227,7 +235,7 @@ public final class RequestHandler {
         reject(
             RejectReason.QUOTA_EXHAUSTED,
             Departures.exhaustedDetail(each, tx.nowMs()),
-            each.holdUntilMs());
+            RetryAt.floored(each.holdUntilMs(), tx.nowMs()));
         return true;
       }
     }
@@ -304,22 +312,19 @@ public final class RequestHandler {
 
   private boolean rejectedFromQueue(QuotaState quota, Waiter waiter) {
     long eta = Eta.waitMs(tx.state(), quota, waiter, tx.nowMs());
-    Long retryAtMs = tx.nowMs() + eta;
+    Long whenFull = RetryAt.floored(tx.nowMs() + eta, tx.nowMs());
     int longest = quota.policy().queueMax();
     int longestOfAgent = quota.policy().queueMaxPerAgent();
     if (quota.order().size() >= longest) {
       reject(
-          RejectReason.QUEUE_FULL,
-          "The quota's queue is full (" + longest + ")",
-          retryAtMs,
-          waiter);
+          RejectReason.QUEUE_FULL, "The quota's queue is full (" + longest + ")", whenFull, waiter);
       return true;
     }
     if (quota.waitingOf(request.agentId()) >= longestOfAgent) {
       reject(
           RejectReason.QUEUE_FULL,
           "The agent has its " + longestOfAgent + " requests in the queue",
-          retryAtMs,
+          whenFull,
           waiter);
       return true;
     }
@@ -335,7 +340,7 @@ public final class RequestHandler {
               + ", the longest promised is "
               + longestWait
               + " ms",
-          retryAtMs,
+          tx.nowMs() + eta,
           waiter);
       return true;
     }

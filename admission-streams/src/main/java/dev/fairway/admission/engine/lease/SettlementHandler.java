@@ -24,6 +24,7 @@ import dev.fairway.admission.engine.margin.Aimd;
 import dev.fairway.admission.engine.margin.HeaderResync;
 import dev.fairway.admission.engine.queue.Drain;
 import dev.fairway.admission.engine.queue.Eta;
+import dev.fairway.admission.engine.queue.RetryAt;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.queue.Weights;
 import dev.fairway.admission.engine.state.KeyState;
@@ -217,7 +218,11 @@ public final class SettlementHandler {
             attempt,
             lease.standing().budgetTask());
     if (spent != null) {
-      refuse(lease, RejectReason.BUDGET_SPENT, spent.detail(), spent.retryAtMs());
+      refuse(
+          lease,
+          RejectReason.BUDGET_SPENT,
+          spent.detail(),
+          RetryAt.floored(spent.retryAtMs(), tx.nowMs()));
       return;
     }
     Standing standing =

@@ -6,13 +6,16 @@ import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Takes;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Standing;
+import dev.fairway.admission.engine.state.TenantState;
+import dev.fairway.admission.engine.state.Waiter;
 
 /**
  * Who may pass a head that waits for tokens: requests of at most 1/32 of the depth that are no
  * larger than the mean call, as long as they sum up to at most half of what the head takes, and others up to a tenth of it, counted apart, all
  * in the dimension that the head waits for. Unbounded passing starves large requests; none costs
  * small ones their latency. Who passes does so in order: the next of its lane goes, or nobody of
- * it, so that waits can still be told.
+ * it, so that waits can still be told. Who is ahead of its share already passes nobody: its calls may
+ * take more than they say, and what they took shows in its tag alone.
  *
  * @param dimension what the head waits for
  * @param small the most that a small request takes of it
@@ -70,6 +73,31 @@ record Backfill(
   boolean hasRoom(Lane lane, Takes takes) {
     long charge = charge(takes, binding).get(dimension);
     return charge <= (lane == Lane.BACKFILL_SMALL ? leftSmall : leftOthers);
+  }
+
+  /**
+   * Whether a request starts at most half of a head behind that head's end: its own tenant's among
+   * the agents, and the front among the tenants. That is as far ahead of its share as passing may
+   * bring anybody; without it each new head would let the same ones pass again.
+   */
+  static boolean hasShareLeft(QuotaState quota, Waiter front, Waiter waiter) {
+    TenantState tenant = quota.tenant(waiter.standing().tenant());
+    Waiter head = tenant.head();
+    if (head != null
+        && waiter.startTag() > latestStart(head.finishTag(), head.finishTag() - head.startTag())) {
+      return false;
+    }
+    if (!quota.policy().order().hasTenants()) {
+      return true;
+    }
+    AdmissionOrder order = quota.order();
+    long start = Amounts.saturatedSubtract(order.topTag(waiter), tenant.length(waiter.cost()));
+    long length = quota.tenant(front.standing().tenant()).length(front.cost());
+    return start <= latestStart(order.topTag(front), length);
+  }
+
+  private static long latestStart(long headEnd, long headLength) {
+    return Amounts.saturatedAdd(headEnd, headLength / SMALL_SHARE);
   }
 
   private static Amounts charge(Takes takes, QuotaState binding) {

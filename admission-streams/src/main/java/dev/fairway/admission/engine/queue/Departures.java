@@ -25,7 +25,7 @@ public final class Departures {
             "Waited "
                 + (tx.nowMs() - waiter.enqueuedAtMs())
                 + " ms, until its deadline, without room",
-            tx.nowMs() + etaMs));
+            RetryAt.floored(tx.nowMs() + etaMs, tx.nowMs())));
   }
 
   /**
@@ -42,7 +42,7 @@ public final class Departures {
               quota.order().head(),
               RejectReason.QUOTA_EXHAUSTED,
               exhaustedDetail(by, tx.nowMs()),
-              by.holdUntilMs()));
+              RetryAt.floored(by.holdUntilMs(), tx.nowMs())));
     }
   }
 

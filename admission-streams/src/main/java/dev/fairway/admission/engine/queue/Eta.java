@@ -15,7 +15,8 @@ import dev.fairway.admission.engine.state.Waiter;
 /**
  * When a request will be granted if nobody else comes: the slowest bucket decides, for grants go
  * out in order and each takes from all buckets. A concurrency slot adds nothing, nobody knows when
- * a call ends.
+ * a call ends, and neither does a pause, which an operator ends. So 0 means that only such is
+ * waited for.
  */
 public final class Eta {
   /** Longer waits are told as this one. */
@@ -23,7 +24,10 @@ public final class Eta {
 
   private Eta() {}
 
-  /** Milliseconds until a request is granted, whether it is in line or not; 0 for now. */
+  /**
+   * Milliseconds until a request is granted, whether it is in line or not; 0 if no bucket and no
+   * hold is in the way.
+   */
   public static long waitMs(KeyState key, QuotaState quota, Waiter waiter, long atMs) {
     return waitMs(key, quota, waiter, quota.order().ahead(waiter), atMs);
   }
@@ -131,10 +135,15 @@ public final class Eta {
         correlation);
   }
 
-  /** What nine of ten such waits did not exceed, or null while that is not learned. */
+  /**
+   * What nine of ten such waits did not exceed; null while that is not learned, and where nothing
+   * but others is waited for: a slot that one of them frees, or an operator.
+   */
   public static Long p90Ms(QuotaState quota, Waiter waiter, long etaMs) {
     Double factor = quota.statistics().etaP90Factor(waiter.standing().role());
-    return factor == null ? null : (Long) Math.min(Math.round(etaMs * factor), LONGEST_MS);
+    return factor == null || etaMs == 0
+        ? null
+        : (Long) Math.min(Math.round(etaMs * factor), LONGEST_MS);
   }
 
   /** The longer of the quota's promise and twice the time in which this charge refills. */

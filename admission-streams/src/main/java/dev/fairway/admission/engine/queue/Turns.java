@@ -106,7 +106,10 @@ final class Turns {
             && quota.order().ahead(waiter).inLanes().isZero()
             && Fit.reserveDueMs(quota, waiter, takes, atMs) <= atMs;
     Lane lane = rule == null ? null : rule.lane(takes);
-    return inReserve || (lane != null && rule.hasRoom(lane, takes));
+    return inReserve
+        || (lane != null
+            && rule.hasRoom(lane, takes)
+            && Backfill.hasShareLeft(quota, front.head(), waiter));
   }
 
   /** Everybody ahead waits for a tenant's own bucket. */
@@ -260,7 +263,10 @@ final class Turns {
       add(candidates, quota, next.tenant, rule, next.waiter);
       Takes takes = Takes.of(quota, next.waiter, atMs);
       Lane lane = rule.lane(takes);
-      if (next.waiter == front.head() || lane == null || closed.contains(lane)) {
+      if (next.waiter == front.head()
+          || lane == null
+          || closed.contains(lane)
+          || !Backfill.hasShareLeft(quota, front.head(), next.waiter)) {
         continue;
       }
       Fit fit = Fit.of(quota, next.waiter, takes, atMs);

@@ -50,6 +50,7 @@ final class SeedCall {
   long endedAtMs;
   Long retryAtMs;
   boolean tagKept;
+  boolean cancelCameFirst;
 
   SeedCall(
       Ask ask,

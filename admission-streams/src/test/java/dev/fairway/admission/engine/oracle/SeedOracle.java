@@ -136,7 +136,11 @@ final class SeedOracle {
     } else if (ask.task() != null && calls.getOrDefault(ask.task(), 0) >= rules.callsPerTask()) {
       reject(ask, "BUDGET_SPENT", null, null);
     } else if (held() && holdReason.equals("QUOTA_EXHAUSTED")) {
-      reject(ask, "QUOTA_EXHAUSTED", holdUntilMs == Long.MAX_VALUE ? null : holdUntilMs, null);
+      reject(
+          ask,
+          "QUOTA_EXHAUSTED",
+          holdUntilMs == Long.MAX_VALUE ? null : notAtOnce(holdUntilMs),
+          null);
     } else {
       admit(ask);
     }
@@ -150,10 +154,12 @@ final class SeedOracle {
   }
 
   private void repeat(SeedCall call) {
-    if (call.state == State.CANCELLED) {
+    if (call.state == State.CANCELLED && call.cancelCameFirst) {
       told.add("ignored " + call.name());
     } else {
-      told.add("repeated " + call.name() + " " + call.state);
+      // Whoever left the queue is answered as whoever ended a lease.
+      State ended = call.state == State.CANCELLED ? State.SETTLED : call.state;
+      told.add("repeated " + call.name() + " " + ended);
     }
   }
 
@@ -189,7 +195,7 @@ final class SeedOracle {
             || waiting.stream().filter(w -> w.ask.agent().equals(ask.agent())).count()
                 >= rules.queueMaxPerAgent();
     if (!goesNow && full) {
-      reject(ask, "QUEUE_FULL", nowMs + etaMs, call);
+      reject(ask, "QUEUE_FULL", notAtOnce(nowMs + etaMs), call);
     } else if (!goesNow && etaMs > longestMs) {
       reject(ask, "QUEUE_WAIT_TOO_LONG", nowMs + etaMs, call);
     } else {
@@ -228,6 +234,7 @@ final class SeedOracle {
       SeedCall early =
           new SeedCall(nobody, 1, 0, 0, Map.of(), Rational.ZERO, Rational.of(1), Rational.ZERO);
       early.state = State.CANCELLED;
+      early.cancelCameFirst = true;
       early.endedAtMs = nowMs;
       latest.put(early.name(), early);
       told.add("cancelled " + early.name());
@@ -461,9 +468,9 @@ final class SeedOracle {
     while (held() && holdReason.equals("QUOTA_EXHAUSTED") && !waiting.isEmpty()) {
       SeedCall refused = first();
       leave(refused, State.REJECTED);
-      refused.retryAtMs = holdUntilMs;
+      refused.retryAtMs = notAtOnce(holdUntilMs);
       refused.tagKept = true;
-      told.add("rejected " + refused.name() + " QUOTA_EXHAUSTED " + holdUntilMs);
+      told.add("rejected " + refused.name() + " QUOTA_EXHAUSTED " + refused.retryAtMs);
     }
     SeedCall head = first();
     while (head != null && !held()) {
@@ -502,11 +509,19 @@ final class SeedOracle {
   }
 
   private void departAtDeadline(SeedCall call) {
-    Long retryAtMs = nowMs + etaMs(call);
+    Long retryAtMs = notAtOnce(nowMs + etaMs(call));
     leave(call, State.REJECTED);
     call.retryAtMs = retryAtMs;
     call.tagKept = true;
     told.add("rejected " + call.name() + " DEADLINE_PASSED " + retryAtMs);
+  }
+
+  /**
+   * Of a reject, policy.md publishes the time only where the ETA is too long; for the others it
+   * leaves open when to come back. Not within a second: a slot or an operator adds no ETA.
+   */
+  private Long notAtOnce(long retryAtMs) {
+    return Math.max(retryAtMs, nowMs + 1_000);
   }
 
   private void leave(SeedCall call, State state) {

@@ -61,7 +61,12 @@ final class Phrases {
   }
 
   static String eta(String told, int position, long etaMs) {
-    return told + " at position " + position + ", about " + seconds(etaMs) + " to wait";
+    return told
+        + " at position "
+        + position
+        + (etaMs == 0
+            ? ", no wait for tokens: for a free slot, or until the quota is resumed"
+            : ", about " + seconds(etaMs) + " to wait");
   }
 
   static String grant(LeaseGranted grant, long waitedMs, long servedMeanwhile) {

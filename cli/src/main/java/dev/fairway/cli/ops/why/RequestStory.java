@@ -27,6 +27,7 @@ import dev.fairway.schemas.QuotaReleased;
 import dev.fairway.schemas.QuotaRemoved;
 import dev.fairway.schemas.RampEnded;
 import dev.fairway.schemas.RampStarted;
+import dev.fairway.schemas.RefuseRequest;
 import dev.fairway.schemas.RequestIgnored;
 import dev.fairway.schemas.RequestLease;
 import dev.fairway.schemas.SettleLease;
@@ -75,6 +76,9 @@ public final class RequestStory {
    */
   public void accept(AdmissionEvent event) {
     if (event.getCommand() instanceof RequestLease command) {
+      arrived(event, command.getRequest());
+    } else if (event.getCommand() instanceof RefuseRequest command) {
+      // Sent under a wrong record key: nothing is decided, and the agent is told so.
       arrived(event, command.getRequest());
     } else if (event.getCommand() instanceof SettleLease command) {
       if (!isFound()) {

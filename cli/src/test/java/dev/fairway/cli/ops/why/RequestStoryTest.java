@@ -21,6 +21,7 @@ import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.MarginCut;
 import dev.fairway.schemas.QuotaHeld;
 import dev.fairway.schemas.RampStarted;
+import dev.fairway.schemas.RefuseRequest;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RequestLease;
 import dev.fairway.schemas.Tick;
@@ -171,6 +172,35 @@ class RequestStoryTest {
 
     assertThat(second.agent()).isEqualTo("a2");
     assertThat(second.outcome()).isEqualTo("waiting");
+  }
+
+  @Test
+  void shouldTellOfARequestUnderAWrongRecordKey() {
+    // when
+    story.accept(
+        event(
+            10,
+            new RefuseRequest(lease("r", "a"), "Expected record key 'k', but found 'other'"),
+            List.of(
+                new LeaseRejected(
+                    QUOTA,
+                    "r",
+                    "a",
+                    RejectReason.INVALID,
+                    "Expected record key 'k', but found 'other'",
+                    null,
+                    null,
+                    null,
+                    null,
+                    1,
+                    null))));
+
+    // then
+    assertThat(story.outcome()).isEqualTo("rejected");
+    assertThat(texts("rejected"))
+        .singleElement()
+        .asString()
+        .contains("INVALID: Expected record key 'k', but found 'other'; not to come back");
   }
 
   @Test

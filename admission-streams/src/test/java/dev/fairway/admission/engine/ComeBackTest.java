@@ -1,0 +1,121 @@
+package dev.fairway.admission.engine;
+
+import static dev.fairway.admission.engine.EngineContext.only;
+import static dev.fairway.admission.engine.EngineContext.tokens;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.fairway.admission.engine.Event.DecisionRepeated;
+import dev.fairway.admission.engine.Event.LeaseCancelled;
+import dev.fairway.admission.engine.Event.LeaseQueued;
+import dev.fairway.admission.engine.Event.LeaseRejected;
+import dev.fairway.admission.engine.Event.RequestIgnored;
+import dev.fairway.admission.engine.QuotaDefinition.State;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.queue.RetryAt;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What they are told who wait for others alone, and who ask again after they left. */
+class ComeBackTest {
+  private static final Amounts SLOT = tokens(6_000_000).with(Dimension.CONCURRENT_REQUESTS, 1);
+
+  @Test
+  void shouldNotCallAFullQueueBackAtOnceWhereASlotAloneIsWaitedFor() {
+    // given
+    EngineContext context = EngineContext.with(definition(State.ACTIVE, 1));
+    context.ask("r1", "a1", 10);
+    LeaseQueued waits = only(context.ask("r2", "a2", 10), LeaseQueued.class);
+
+    // when
+    LeaseRejected rejected = only(context.ask("r3", "a3", 10), LeaseRejected.class);
+
+    // then
+    assertThat(waits.etaMs()).isZero();
+    assertThat(waits.etaP90Ms()).isNull();
+    assertThat(rejected.reason()).isEqualTo(RejectReason.QUEUE_FULL);
+    assertThat(rejected.retryAtMs()).isEqualTo(context.nowMs + RetryAt.SOONEST_MS);
+  }
+
+  @Test
+  void shouldNotCallBackAtOnceFromAPausedQuota() {
+    // given
+    EngineContext context = EngineContext.with(definition(State.PAUSED, 10));
+    context.ask("r1", "a1", 10);
+
+    // when
+    LeaseRejected rejected = only(context.sleep(1_000_000), LeaseRejected.class);
+
+    // then
+    long leftAtMs = context.nowMs - 1_000_000 + 120_000;
+    assertThat(rejected.reason()).isEqualTo(RejectReason.DEADLINE_PASSED);
+    assertThat(rejected.retryAtMs()).isBetween(leftAtMs + 1_000, leftAtMs + 1_001);
+  }
+
+  @Test
+  void shouldAnswerACancelledRequestThatIsSentAgain() {
+    // given
+    EngineContext context = EngineContext.with(tokens(60), tokens(0));
+    context.ask("r1", "a1", 50);
+    cancel(context, "r1");
+
+    // when
+    List<Event> again = context.ask("r1", "a1", 50);
+    List<Event> other = context.ask("r1", "a1", 40);
+
+    // then
+    LeaseRejected told = (LeaseRejected) only(again, DecisionRepeated.class).decision();
+    assertThat(told.reason()).isEqualTo(RejectReason.ALREADY_SETTLED);
+    assertThat(told.detail()).contains("cancelled").contains("new id");
+    assertThat(told.retryAtMs()).isNull();
+    assertThat(only(other, LeaseRejected.class).reason()).isEqualTo(RejectReason.INVALID);
+    assertThat(context.show().waiting()).isZero();
+  }
+
+  @Test
+  void shouldIgnoreARequestThatItsCancelOvertook() {
+    // given
+    EngineContext context = EngineContext.with(tokens(60), tokens(0));
+    assertThat(only(cancel(context, "r1"), LeaseCancelled.class).wasWaiting()).isFalse();
+
+    // when
+    List<Event> arrived = context.ask("r1", "a1", 50);
+
+    // then
+    assertThat(arrived).hasSize(1);
+    only(arrived, RequestIgnored.class);
+  }
+
+  private static List<Event> cancel(EngineContext context, String requestId) {
+    return context.submit(
+        new Command.SettleLease(EngineContext.cancel(requestId, "a1"), context.nowMs));
+  }
+
+  private static QuotaDefinition definition(State state, int queueMax) {
+    QuotaDefinition d = EngineContext.quota(SLOT, null);
+    return new QuotaDefinition(
+        d.id(),
+        d.provider(),
+        d.preset(),
+        d.models(),
+        d.also(),
+        d.window(),
+        d.limits(),
+        d.depth(),
+        d.level(),
+        d.margin(),
+        d.leaseTtlMs(),
+        d.maxQueueWaitMs(),
+        d.outputReservation(),
+        d.defaultEstimate(),
+        d.lateSettlementWindowMs(),
+        queueMax,
+        d.queueMaxPerAgent(),
+        d.budgets(),
+        d.classes(),
+        d.tenants(),
+        d.roles(),
+        state,
+        d.clearCount());
+  }
+}
