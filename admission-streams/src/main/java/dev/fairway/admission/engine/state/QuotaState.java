@@ -341,6 +341,11 @@ public final class QuotaState {
     return d.refills() ? marginMode(d).usable(d, capOfMode(d), depth(d), marginBp) : depth(d);
   }
 
+  /** Highest usable balance that there can be: where a full bucket goes on counting, above that. */
+  public long highestUsable(Dimension d) {
+    return d.refills() ? marginMode(d).usable(d, cap(d), depth(d), marginBp) : depth(d);
+  }
+
   /** Largest charge that can ever fit: above it a request is rejected for good. */
   public long largest(Dimension d) {
     return Math.max(limit(d), depth(d));
