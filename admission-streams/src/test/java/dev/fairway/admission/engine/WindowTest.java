@@ -136,8 +136,7 @@ class WindowTest {
 
     // then: the first was sent 52 s before, and leaves within the next quarter of a second
     assertThat(early).noneMatch(LeaseGranted.class::isInstance);
-    assertThat(only(later, LeaseGranted.class).grantedAtMs() - askedAtMs)
-        .isBetween(8_000L, 8_500L);
+    assertThat(only(later, LeaseGranted.class).grantedAtMs() - askedAtMs).isBetween(8_000L, 8_500L);
     assertThat(context.level(Dimension.TOKENS)).isNegative();
   }
 

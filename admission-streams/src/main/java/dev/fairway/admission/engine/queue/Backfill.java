@@ -12,11 +12,11 @@ import dev.fairway.admission.engine.state.Waiter;
 /**
  * Who may pass a head that waits for tokens: requests of at most 1/32 of the depth and no larger
  * than the mean call, as long as they sum up to at most half of what the head takes, and others up
- * to a tenth of it, counted apart, all
- * in the dimension that the head waits for. Unbounded passing starves large requests; none costs
- * small ones their latency. Who passes does so in order: the next of its lane goes, or nobody of
- * it, so that waits can still be told. Who is ahead of its share already passes nobody: its calls may
- * take more than they say, and what they took shows in its tag alone.
+ * to a tenth of it, counted apart, all in the dimension that the head waits for. Unbounded passing
+ * starves large requests; none costs small ones their latency. Who passes does so in order: the
+ * next of its lane goes, or nobody of it, so that waits can still be told. Who is ahead of its
+ * share already passes nobody: its calls may take more than they say, and what they took shows in
+ * its tag alone.
  *
  * @param dimension what the head waits for
  * @param small the most that a small request takes of it

@@ -338,8 +338,7 @@ final class LeaseApplier {
   }
 
   /** Counts what a lease holds in the last minute of each quota it took from, in or out. */
-  private static void countInLastMinute(
-      KeyState key, QuotaState quota, Lease lease, boolean in) {
+  private static void countInLastMinute(KeyState key, QuotaState quota, Lease lease, boolean in) {
     if (in) {
       quota.indexLastMinute(lease, lease.charged());
     } else {

@@ -450,8 +450,7 @@ public final class QuotaState {
     }
     if (d != Dimension.REQUESTS) {
       double floor = Need.floor(statistics.meanInput(), limit);
-      long asked =
-          Need.tokens(need, statistics.sigma(role), zMilli, uncertain(d), floor, limit);
+      long asked = Need.tokens(need, statistics.sigma(role), zMilli, uncertain(d), floor, limit);
       need = RollingRoom.need(need, asked, limit);
     }
     long room = RollingRoom.besideOthers(limit, outside(d).perMinuteMilli() / 1000);

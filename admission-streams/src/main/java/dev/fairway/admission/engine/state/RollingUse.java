@@ -51,7 +51,8 @@ final class RollingUse {
     Entry entry = entries.remove(leaseId);
     if (entry != null) {
       steps.computeIfPresent(
-          entry.leavesMs(), (at, sum) -> sum == entry.amount() ? null : (Long) (sum - entry.amount()));
+          entry.leavesMs(),
+          (at, sum) -> sum == entry.amount() ? null : (Long) (sum - entry.amount()));
     }
   }
 
