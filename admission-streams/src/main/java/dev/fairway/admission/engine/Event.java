@@ -67,7 +67,9 @@ public sealed interface Event {
     /** It is small, and may pass a head that waits for tokens. */
     BACKFILL_SMALL,
     /** It takes little of what the head waits for. */
-    BACKFILL_OTHER
+    BACKFILL_OTHER,
+    /** The breaker is open, and it was refused less often than who is first in line. */
+    PROBE
   }
 
   /**

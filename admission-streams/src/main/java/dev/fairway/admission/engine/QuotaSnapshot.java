@@ -58,7 +58,7 @@ public record QuotaSnapshot(
     for (Dimension d : Dimension.values()) {
       if (quota.limits(d)) {
         levels = levels.with(d, quota.usable(d, nowMs));
-        caps = caps.with(d, quota.usableCap(d));
+        caps = caps.with(d, quota.highestUsable(d));
         if (quota.outside(d).sampledAtMs() != null) {
           outside = outside.with(d, quota.outside(d).perMinuteMilli() / 1000);
         }

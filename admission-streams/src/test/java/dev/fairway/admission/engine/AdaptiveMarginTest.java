@@ -129,6 +129,44 @@ class AdaptiveMarginTest {
   }
 
   @Test
+  void shouldNotTakeNothingLeftForMoreThanItKnowsItselfToOwe() {
+    // given: a call that was let through by a nearly full bucket, and used more than all of it
+    EngineContext context = with(MarginModeName.ADAPTIVE, 60_000, 58_000L);
+    String lease = granted(context, "r1", 57_000);
+    context.sleep(1_000);
+
+    // when: the provider shows its debt as nothing left
+    header(context, lease, 75_000, 0);
+
+    // then: 58000 + 1000 - 75000
+    assertThat(context.level(INPUT)).isEqualTo(-16_000);
+  }
+
+  @Test
+  void shouldLetACallLargerThanAShallowBucketWaitUntilThatWasFullForAWhile() {
+    // given: a provider 15 s deep, of which 14 s are counted on; 14000, and full
+    EngineContext context =
+        EngineContext.with(
+            EngineContext.deep(
+                EngineContext.quota(
+                    Amounts.of(INPUT, 60_000),
+                    Amounts.of(INPUT, 14_000),
+                    MarginModeName.ADAPTIVE,
+                    0.85,
+                    Window.TOKEN_BUCKET),
+                Amounts.of(INPUT, 14_000)));
+
+    // when
+    LeaseQueued queued = only(context.ask("r1", "a1", 40_000), LeaseQueued.class);
+    List<Event> later = context.sleep(1_500);
+
+    // then: a second and a half of the rate later
+    assertThat(queued.etaMs()).isEqualTo(1_500);
+    assertThat(only(later, LeaseGranted.class).charged().get(INPUT)).isEqualTo(40_000);
+    assertThat(context.level(INPUT)).isEqualTo(15_500 - 40_000);
+  }
+
+  @Test
   void shouldRaiseTheSafetyFactorOncePerEpisodeAndLowerItByCleanMinutes() {
     // given
     EngineContext context = with(MarginModeName.ADAPTIVE, 600_000, null);

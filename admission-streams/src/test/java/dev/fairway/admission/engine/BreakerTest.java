@@ -84,6 +84,32 @@ class BreakerTest {
   }
 
   @Test
+  void shouldProbeWithWhoWasRefusedLeastOftenAndKeepTheOrder() {
+    // given: three in line, of agents that were never refused, in that order
+    open();
+    context.ask("w1", "a2", 100);
+    context.ask("w2", "a3", 200);
+    context.ask("w3", "a4", 300);
+
+    // when: every probe is refused, and its call goes back in line
+    List<String> probes = new ArrayList<>();
+    long virtualTime = context.show().virtualTime();
+    for (int i = 0; i < 6; i++) {
+      List<LeaseGranted> granted = List.of();
+      while (granted.isEmpty()) {
+        granted = grants(context.sleep(1_000));
+      }
+      probes.add(granted.get(0).requestId());
+      requeued(granted.get(0));
+    }
+
+    // then: each was refused as often as the others, none lost its place
+    assertThat(probes).containsExactly("w1", "w2", "w3", "w1", "w2", "w3");
+    assertThat(context.show().virtualTime()).isGreaterThanOrEqualTo(virtualTime);
+    assertThat(context.show().waiting()).isEqualTo(3);
+  }
+
+  @Test
   void shouldCloseAtAnyAnswerButARefusalAndRampUp() {
     for (Outcome outcome :
         List.of(Outcome.SUCCEEDED, Outcome.FAILED_AFTER_SEND, Outcome.OVERLOADED)) {
@@ -121,12 +147,12 @@ class BreakerTest {
 
   @Test
   void shouldHandTheProbeOnWhenItIsGivenBackOrCancelled() {
-    // given
+    // given: calls of an agent that was never refused, so that none of them is a retry
     open();
     context.sleep(1_000);
     String probe = granted("p1");
     for (int i = 2; i < 5; i++) {
-      context.ask("p" + i, "a1", 100);
+      context.ask("p" + i, "a2", 100);
     }
 
     // when: given back, cancelled after its grant, and too large
@@ -134,12 +160,12 @@ class BreakerTest {
     List<Event> cancelled =
         context.submit(
             new Command.SettleLease(
-                new Settlement(null, "p2", "a1", "k/q", Outcome.CANCELLED, null, false, null),
+                new Settlement(null, "p2", "a2", "k/q", Outcome.CANCELLED, null, false, null),
                 context.nowMs));
     List<Event> tooLarge =
         context.settle(
             only(cancelled, LeaseGranted.class).leaseId(),
-            "a1",
+            "a2",
             Outcome.RATE_LIMITED,
             null,
             null,
@@ -471,6 +497,28 @@ class BreakerTest {
         null,
         null,
         s -> with(s, Kind.RATE_LIMITED, retryAfterMs));
+  }
+
+  private void requeued(LeaseGranted lease) {
+    context.settle(
+        lease.leaseId(),
+        lease.agentId(),
+        Outcome.RATE_LIMITED,
+        null,
+        null,
+        s -> again(with(s, Kind.RATE_LIMITED, null)));
+  }
+
+  private static Settlement again(Settlement s) {
+    return new Settlement(
+        s.leaseId(),
+        s.requestId(),
+        s.agentId(),
+        s.quotaId(),
+        s.outcome(),
+        s.usage(),
+        true,
+        s.signal());
   }
 
   private List<Event> answer(LeaseGranted lease) {

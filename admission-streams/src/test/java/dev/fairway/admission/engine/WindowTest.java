@@ -117,6 +117,44 @@ class WindowTest {
     assertThat(grants).hasSizeGreaterThan(24);
   }
 
+  @Test
+  void shouldNotSendALargeCallIntoAMinuteThatIsStillTaken() {
+    // given: 400 of 600 taken over the last 40 s, and a bucket of 120 that is full again
+    EngineContext context = with(Window.ROLLING, MarginModeName.RESERVE, 1.0);
+    for (int i = 0; i < 4; i++) {
+      String lease = only(context.ask("small" + i, "a1", 100), LeaseGranted.class).leaseId();
+      context.settle(lease, "a1", Outcome.SUCCEEDED, 100L, 0L);
+      context.sleep(13_000);
+    }
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(120);
+
+    // when: 300 fit as soon as one hundred of them has left
+    context.ask("large", "a2", 300);
+    long askedAtMs = context.nowMs;
+    List<Event> early = context.sleep(8_000);
+    List<Event> later = context.sleep(1_000);
+
+    // then: the first was sent 52 s before, and leaves within the next quarter of a second
+    assertThat(early).noneMatch(LeaseGranted.class::isInstance);
+    assertThat(only(later, LeaseGranted.class).grantedAtMs() - askedAtMs).isBetween(8_000L, 8_500L);
+    assertThat(context.level(Dimension.TOKENS)).isNegative();
+  }
+
+  @Test
+  void shouldServeACallOfTheWholeLimitFromAnEmptyMinute() {
+    // given
+    EngineContext context = with(Window.ROLLING, MarginModeName.RESERVE, 0.8);
+    String lease = only(context.ask("r1", "a1", 10), LeaseGranted.class).leaseId();
+    context.settle(lease, "a1", Outcome.SUCCEEDED, 10L, 0L);
+
+    // when
+    context.ask("r2", "a1", 600);
+    List<Event> later = context.sleep(60_400);
+
+    // then
+    assertThat(only(later, LeaseGranted.class).charged()).isEqualTo(tokens(600));
+  }
+
   private static Settlement cancel(List<Event> events) {
     LeaseQueued queued = only(events, LeaseQueued.class);
     return EngineContext.cancel(queued.requestId(), queued.agentId());

@@ -102,7 +102,14 @@ final class LedgerBucket {
     if (partBp != null) {
       return Math.max(1, usableCap(marginBp) * partBp / ONE_BP);
     }
-    return refills() && mode != MarginMode.RATE ? depth() : usableCap(marginBp);
+    return refills() && mode != MarginMode.RATE ? depth() + overfill() : usableCap(marginBp);
+  }
+
+  /** A shallow token bucket that is followed goes on counting for 1.5 s of the rate when full. */
+  private long overfill() {
+    boolean tokens = dimension == LedgerRules.INPUT || dimension == LedgerRules.TOKENS;
+    boolean counts = partBp == null && tokens && mode == MarginMode.ADAPTIVE;
+    return counts && rules.shallowTokenBucket(dimension, limit) ? limit / 40 : 0;
   }
 
   /** What of a full bucket may be used. */
@@ -131,10 +138,10 @@ final class LedgerBucket {
    */
   boolean fits(long amount, int marginBp, long reserved, long reservedAtMost) {
     long enough = usableCap(marginBp);
-    long usable = tokens() - (cap(marginBp) - enough);
+    long usable = tokens() - (cap(marginBp) - overfill() - enough);
     if (refills() && mode == MarginMode.ADAPTIVE) {
       // Nothing is asked beyond a bucket that is as good as full.
-      enough -= cap(marginBp) / 1000;
+      enough -= depth() / 1000;
     }
     long room = Math.max(0, enough - reservedAtMost);
     return usable >= 0

@@ -26,6 +26,11 @@ final class LedgerRules {
   /** Position of the dimension that is produced after the grant. */
   static final int OUTPUT = 2;
 
+  /** Positions of the dimensions that a call's input counts in. */
+  static final int INPUT = 1;
+
+  static final int TOKENS = 3;
+
   private static final double MARGIN_START = 0.85;
   private static final double MARGIN_FLOOR = 0.60;
 
@@ -74,6 +79,14 @@ final class LedgerRules {
     return (int) Math.max(100, Math.min(8_000, beside * 10_000 / limit));
   }
 
+  boolean shallowTokenBucket(int dimension, long limit) {
+    return quota.getWindow() == ProviderWindow.TOKEN_BUCKET && shallow(dimension, limit);
+  }
+
+  private boolean shallow(int dimension, long limit) {
+    return 2 * depth(dimension, limit) < limit * rateBp(dimension, limit) / 10_000;
+  }
+
   /**
    * The mode that the margin is applied in.
    *
@@ -93,8 +106,7 @@ final class LedgerRules {
     if (fresh) {
       return MarginMode.ADAPTIVE;
     }
-    boolean shallow = 2 * depth(dimension, limit) < limit * rateBp(dimension, limit) / 10_000;
-    return shallow ? MarginMode.RESERVE : MarginMode.RATE;
+    return shallow(dimension, limit) ? MarginMode.RESERVE : MarginMode.RATE;
   }
 
   /** The level given, or null. */

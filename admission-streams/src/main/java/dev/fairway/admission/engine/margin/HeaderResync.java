@@ -141,7 +141,8 @@ public final class HeaderResync {
         quota.policy().window() == Window.FIXED ? 0 : quota.policy().rateBp(d, quota.limit(d));
     long refilled =
         FixedPoint.refilledTokens(FixedPoint.unitsPerMs(quota.limit(d), rateBp), agoMs, 0);
-    return Math.min(quota.depth(d), Amounts.saturatedAdd(remaining, refilled));
+    long most = Math.max(quota.depth(d), quota.cap(d));
+    return Math.min(most, Amounts.saturatedAdd(remaining, refilled));
   }
 
   /**
@@ -172,8 +173,16 @@ public final class HeaderResync {
         Amounts.saturatedSubtract(
             Amounts.saturatedSubtract(provider, others.unseen), others.ambiguous);
     long before = quota.bucketAt(d, tx.nowMs()).balance();
+    if (remaining == 0 && quota.marginMode(d).name() != MarginModeName.RATE) {
+      // No provider tells its debts: nothing left may be less than nothing, as ours may know.
+      low = Math.min(low, before);
+    }
     long after = Math.min(quota.cap(d), Math.max(low, Math.min(before, high)));
-    return new Event.Resync(d, before, low, high, after, outsideMilli(d, before, after, provider));
+    Long outside =
+        quota.rolls(d)
+            ? rollingOutsideMilli(d, remaining, others)
+            : outsideMilli(d, before, after, provider);
+    return new Event.Resync(d, before, low, high, after, outside);
   }
 
   /** What others take, where the balance follows the provider's level and refills on its own. */
@@ -184,8 +193,18 @@ public final class HeaderResync {
     }
     long lost = Amounts.saturatedSubtract(before, after);
     // A provider whose bucket is full refills nothing, and what it would have refilled is no loss.
-    boolean full = after >= quota.cap(d) || provider >= quota.depth(d);
+    boolean full = after >= quota.depth(d) || provider >= quota.depth(d);
     return quota.outside(d).after(tx.nowMs(), lost, full, quota.limit(d));
+  }
+
+  /** What of the provider's window nobody here took, moved into what its number allows. */
+  private Long rollingOutsideMilli(Dimension d, long remaining, Others others) {
+    long taken = quota.limit(d) - remaining;
+    long ours = quota.usedInLastMinute(d, sentAtMs) - others.unseen;
+    long least = Math.max(0, taken - ours);
+    long most = Math.max(0, taken - (ours - others.ambiguous));
+    long before = quota.outside(d).perMinuteMilli() / 1000;
+    return Math.max(least, Math.min(before, most)) * 1000;
   }
 
   private long ageMs() {

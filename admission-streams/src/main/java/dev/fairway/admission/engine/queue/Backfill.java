@@ -10,12 +10,13 @@ import dev.fairway.admission.engine.state.TenantState;
 import dev.fairway.admission.engine.state.Waiter;
 
 /**
- * Who may pass a head that waits for tokens: requests of at most 1/32 of the depth, as long as they
- * sum up to at most half of what the head takes, and others up to a tenth of it, counted apart, all
- * in the dimension that the head waits for. Unbounded passing starves large requests; none costs
- * small ones their latency. Who passes does so in order: the next of its lane goes, or nobody of
- * it, so that waits can still be told. Who is ahead of its share already passes nobody: its calls may
- * take more than they say, and what they took shows in its tag alone.
+ * Who may pass a head that waits for tokens: requests of at most 1/32 of the depth and no larger
+ * than the mean call, as long as they sum up to at most half of what the head takes, and others up
+ * to a tenth of it, counted apart, all in the dimension that the head waits for. Unbounded passing
+ * starves large requests; none costs small ones their latency. Who passes does so in order: the
+ * next of its lane goes, or nobody of it, so that waits can still be told. Who is ahead of its
+ * share already passes nobody: its calls may take more than they say, and what they took shows in
+ * its tag alone.
  *
  * @param dimension what the head waits for
  * @param small the most that a small request takes of it
@@ -42,7 +43,7 @@ record Backfill(
     Dimension d = fit.dimension();
     Standing head = front.head().standing();
     long estimate = charge(front.takes(), fit.binding()).get(d);
-    long small = fit.binding().depth(d) / DEPTH_SHARE;
+    long small = small(fit.binding(), d);
     return new Backfill(
         d,
         small,
@@ -50,6 +51,14 @@ record Backfill(
         fit.binding(),
         estimate / SMALL_SHARE - head.passedSmall().get(d),
         estimate / OTHERS_SHARE - head.passedOthers().get(d));
+  }
+
+  /** In a deep bucket, a part of the depth is no longer small beside the calls there are. */
+  private static long small(QuotaState quota, Dimension d) {
+    long ofDepth = quota.depth(d) / DEPTH_SHARE;
+    boolean input = d == Dimension.INPUT_TOKENS || d == Dimension.TOKENS;
+    long usual = Math.round(quota.statistics().meanInput());
+    return input && usual > 0 ? Math.min(ofDepth, usual) : ofDepth;
   }
 
   /** The lane of who takes that, or null for who may not pass at all. */

@@ -118,6 +118,11 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
     }
 
     private long dueMs(QuotaState quota, Dimension d, Amounts charge, String reserveOf) {
+      long due = bucketDueMs(quota, d, charge, reserveOf);
+      return quota.rolls(d) ? Math.max(due, quota.lastMinuteDueMs(d, role, charge, atMs)) : due;
+    }
+
+    private long bucketDueMs(QuotaState quota, Dimension d, Amounts charge, String reserveOf) {
       long need = Math.max(0, quota.need(d, role, charge));
       if (!d.refills()) {
         return quota.usable(d, atMs) < need ? Long.MAX_VALUE : atMs;

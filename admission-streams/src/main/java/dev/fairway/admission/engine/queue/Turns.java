@@ -153,7 +153,8 @@ final class Turns {
       }
       Fit fit = Fit.of(quota, head, takes, atMs);
       if (fit.dueMs() <= atMs) {
-        return new Turn(quota, head, takes, Lane.IN_ORDER, null);
+        Turn turn = new Turn(quota, head, takes, Lane.IN_ORDER, null);
+        return Probe.of(quota, others, turn, atMs);
       }
       dueMs = Math.min(dueMs, fit.dueMs());
       if (fit.ceilingDueMs() <= atMs) {

@@ -80,7 +80,7 @@ final class DefinitionApplier {
     Parts.redefine(key, quota, policyBefore.order());
     BreakerApplier.redefined(key, quota);
     LeaseApplier.rescheduleSweeps(quota);
-    LeaseApplier.rebuildUncertain(key, quota);
+    LeaseApplier.rebuildDerived(key, quota);
     waiting.forEach(waiter -> putBack(key, quota, waiter));
   }
 

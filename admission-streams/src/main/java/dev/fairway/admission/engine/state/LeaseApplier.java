@@ -25,6 +25,7 @@ import dev.fairway.admission.engine.state.Row.RememberedRow;
 import dev.fairway.admission.engine.state.Row.WaiterRow;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -265,6 +266,7 @@ final class LeaseApplier {
     quota.leases.put(lease.leaseId(), lease);
     quota.sent.add(lease.sentAtMs(), lease.leaseId());
     quota.indexUncertain(lease, lease.charged());
+    countInLastMinute(key, quota, lease, true);
     if (lease.status() == Status.OPEN) {
       key.leaseOfRequest.put(KeyState.identityOf(lease), lease.leaseId());
       quota.expiries.add(lease.expiresAtMs(), lease.leaseId());
@@ -280,6 +282,7 @@ final class LeaseApplier {
     quota.leases.remove(lease.leaseId());
     quota.sent.remove(lease.sentAtMs(), lease.leaseId());
     quota.unindexUncertain(lease.leaseId());
+    countInLastMinute(key, quota, lease, false);
     if (lease.status() == Status.OPEN) {
       key.leaseOfRequest.remove(KeyState.identityOf(lease));
       quota.expiries.remove(lease.expiresAtMs(), lease.leaseId());
@@ -302,7 +305,8 @@ final class LeaseApplier {
    * late.
    */
   private static long sweepAtMs(QuotaState quota, Lease lease) {
-    long resync = lease.grantedAtMs() + RESYNC_WINDOW_MS;
+    long keptMs = quota.countsLastMinute() ? RollingUse.KEPT_MS : RESYNC_WINDOW_MS;
+    long resync = lease.grantedAtMs() + keptMs;
     return lease.status() == Status.EXPIRED
         ? Math.max(resync, lease.endedAtMs() + quota.policy.lateSettlementWindowMs() + 1)
         : resync;
@@ -333,16 +337,43 @@ final class LeaseApplier {
     }
   }
 
-  /** What is limited may have changed: which calls are uncertain follows from the leases. */
-  static void rebuildUncertain(KeyState key, QuotaState quota) {
+  /** Counts what a lease holds in the last minute of each quota it took from, in or out. */
+  private static void countInLastMinute(KeyState key, QuotaState quota, Lease lease, boolean in) {
+    if (in) {
+      quota.indexLastMinute(lease, lease.charged());
+    } else {
+      quota.unindexLastMinute(lease.leaseId());
+    }
+    for (Map.Entry<String, Amounts> held : lease.taken().also().entrySet()) {
+      QuotaState other = key.quotas.get(held.getKey());
+      if (other != null && in) {
+        other.indexLastMinute(lease, held.getValue());
+      } else if (other != null) {
+        other.unindexLastMinute(lease.leaseId());
+      }
+    }
+  }
+
+  /**
+   * What is limited, or how the provider counts, may have changed: what is uncertain and what the
+   * last minute took follow from the leases.
+   */
+  static void rebuildDerived(KeyState key, QuotaState quota) {
     quota.uncertainInput.clear();
     quota.uncertainTokens.clear();
-    quota.leases.values().forEach(lease -> quota.indexUncertain(lease, lease.charged()));
+    for (RollingUse use : quota.rolling) {
+      use.clear();
+    }
+    for (Lease lease : quota.leases.values()) {
+      quota.indexUncertain(lease, lease.charged());
+      quota.indexLastMinute(lease, lease.charged());
+    }
     for (QuotaState taker : key.quotas.values()) {
       for (Lease lease : taker.leases.values()) {
         Amounts held = lease.taken().also().get(quota.id());
         if (held != null) {
           quota.indexUncertain(lease, held);
+          quota.indexLastMinute(lease, held);
         }
       }
     }

@@ -16,6 +16,9 @@ import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.margin.MarginMode;
 import dev.fairway.admission.engine.margin.Need;
 import dev.fairway.admission.engine.margin.OutsideRate;
+import dev.fairway.admission.engine.margin.Overfill;
+import dev.fairway.admission.engine.margin.RateMargin;
+import dev.fairway.admission.engine.margin.RollingRoom;
 import dev.fairway.admission.engine.queue.AdmissionOrder;
 import dev.fairway.admission.engine.state.DueIndex.Due;
 import java.util.Arrays;
@@ -40,6 +43,7 @@ public final class QuotaState {
   final Long[] resetAtMs = new Long[Dimension.count()];
   final Uncertain uncertainInput = new Uncertain(Dimension.INPUT_TOKENS);
   final Uncertain uncertainTokens = new Uncertain(Dimension.TOKENS);
+  final RollingUse[] rolling = new RollingUse[Dimension.count()];
   final Statistics statistics = new Statistics();
   final AlertBook alerts = new AlertBook();
   final ServiceOrder order = new ServiceOrder(this);
@@ -88,6 +92,9 @@ public final class QuotaState {
   QuotaState(KeyState key) {
     this.key = key;
     Arrays.fill(outside, OutsideRate.NONE);
+    for (int i = 0; i < rolling.length; i++) {
+      rolling[i] = new RollingUse(Dimension.of(i));
+    }
   }
 
   public String id() {
@@ -322,11 +329,20 @@ public final class QuotaState {
 
   /** Highest balance that refill and refund reach. */
   public long cap(Dimension d) {
+    return capOfMode(d) + Overfill.of(policy, d, modes[d.ordinal()], limit(d));
+  }
+
+  private long capOfMode(Dimension d) {
     return d.refills() ? marginMode(d).cap(depth(d), marginBp) : depth(d);
   }
 
-  /** Highest usable balance. */
+  /** Highest usable balance that a bucket as deep as its depth has. */
   public long usableCap(Dimension d) {
+    return d.refills() ? marginMode(d).usable(d, capOfMode(d), depth(d), marginBp) : depth(d);
+  }
+
+  /** Highest usable balance that there can be: where a full bucket goes on counting, above that. */
+  public long highestUsable(Dimension d) {
     return d.refills() ? marginMode(d).usable(d, cap(d), depth(d), marginBp) : depth(d);
   }
 
@@ -392,14 +408,53 @@ public final class QuotaState {
     switch (d) {
       case INPUT_TOKENS:
       case TOKENS:
-        return Need.tokens(
-            estimate, statistics.sigma(role), zMilli, uncertain(d), needFloor(d), depth(d));
+        double sigma = statistics.sigma(role);
+        if (cap(d) > depth(d)) {
+          // A shallow bucket: a call as large as all of it waits until it was full for a while.
+          long kept = Need.keptFree(estimate, sigma, zMilli, uncertain(d), needFloor(d));
+          return Math.min(estimate + kept, cap(d));
+        }
+        return Need.tokens(estimate, sigma, zMilli, uncertain(d), needFloor(d), depth(d));
       case REQUESTS:
         // A call is one request, no more and no less; only those of others are unknown.
         return Math.min(Amounts.saturatedAdd(estimate, depth(d) / 16), usableCap(d));
       default:
         return Math.min(estimate, usableCap(d));
     }
+  }
+
+  /**
+   * Whether the provider adds up what arrived within the last minute, and so does this quota.
+   * Output counts at the end of a call, which no lease tells ahead; SEED knows buckets alone.
+   */
+  public boolean rolls(Dimension d) {
+    return countsLastMinute() && d.refills() && d != Dimension.OUTPUT_TOKENS;
+  }
+
+  boolean countsLastMinute() {
+    return policy.window() == Window.ROLLING && policy.learns();
+  }
+
+  /** What calls took within a minute before that time. */
+  public long usedInLastMinute(Dimension d, long atMs) {
+    return rolling[d.ordinal()].at(atMs);
+  }
+
+  /** When the last minute has room for a call, as far as its calls are known. */
+  public long lastMinuteDueMs(Dimension d, String role, Amounts charge, long atMs) {
+    long limit = limit(d);
+    long need = charge.get(d);
+    if (modes[d.ordinal()] != MarginModeName.ADAPTIVE) {
+      long room = RateMargin.INSTANCE.cap(limit, marginBp);
+      return rolling[d.ordinal()].dueMs(Math.max(0, room - need), atMs);
+    }
+    if (d != Dimension.REQUESTS) {
+      double floor = Need.floor(statistics.meanInput(), limit);
+      long asked = Need.tokens(need, statistics.sigma(role), zMilli, uncertain(d), floor, limit);
+      need = RollingRoom.need(need, asked, limit);
+    }
+    long room = RollingRoom.besideOthers(limit, outside(d).perMinuteMilli() / 1000);
+    return rolling[d.ordinal()].dueMs(Math.max(0, room - need), atMs);
   }
 
   /** What is kept free of a dimension whatever is asked for. */
@@ -542,5 +597,20 @@ public final class QuotaState {
   void unindexUncertain(String leaseId) {
     uncertainInput.remove(leaseId);
     uncertainTokens.remove(leaseId);
+  }
+
+  /** Counts what a lease holds of this quota in the minute in which it was sent. */
+  void indexLastMinute(Lease lease, Amounts held) {
+    if (countsLastMinute()) {
+      for (RollingUse use : rolling) {
+        use.add(lease, held);
+      }
+    }
+  }
+
+  void unindexLastMinute(String leaseId) {
+    for (RollingUse use : rolling) {
+      use.remove(leaseId);
+    }
   }
 }
