@@ -263,7 +263,7 @@ final class KeyLedger {
 
   private void settle(AdmissionEvent record, LeaseSettled e) {
     QuotaLedger quota = quotas.get(e.getQuota());
-    LeaseLedger.Held held = leases.settle(e, quota, record.getAtMs());
+    LeaseLedger.Held held = leases.settle(e, quotas, record.getAtMs());
     if (quota != null) {
       quota.adjust(e.getAdjusted());
       if (held != null) {

@@ -412,9 +412,14 @@ final class QuotaLedger {
     }
   }
 
-  /** Whether the provider's number may hold what a lease granted then really used. */
+  /**
+   * Whether the provider's number may hold what a lease granted then really used, of this quota or
+   * of one that takes from it. Never its output, which is produced after the number was told.
+   */
   boolean mayBeAbsorbed(int dimension, long grantedAtMs) {
-    return resyncedAtMs[dimension] != null && resyncedAtMs[dimension] >= grantedAtMs;
+    return dimension != LedgerRules.OUTPUT
+        && resyncedAtMs[dimension] != null
+        && resyncedAtMs[dimension] >= grantedAtMs;
   }
 
   boolean limited(int dimension) {
