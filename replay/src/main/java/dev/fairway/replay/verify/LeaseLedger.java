@@ -179,8 +179,10 @@ final class LeaseLedger {
    * What the lease held, or null if it was not open or expired.
    *
    * @param quotas ledgers of the key's quotas as far as they are known, by quota id
+   * @param inputTold whether the settlement says what input the call used; else each quota keeps
+   *     what it holds, which differs once a header of one of them told more
    */
-  Held settle(LeaseSettled e, Map<String, QuotaLedger> quotas, long atMs) {
+  Held settle(LeaseSettled e, Map<String, QuotaLedger> quotas, boolean inputTold, long atMs) {
     String id = e.getLeaseId();
     Held held = e.getLate() ? expired.remove(id) : open.remove(id);
     if (held == null) {
@@ -195,7 +197,7 @@ final class LeaseLedger {
     }
     for (int d = 0; d < LedgerRules.NAMES.length; d++) {
       checkNet(e, held, quotas.get(e.getQuota()), d);
-      checkShift(e, held, quotas, d);
+      checkShift(e, held, quotas, inputTold, d);
     }
     settled.remove(id);
     settled.put(id, held.endedAt(atMs));
@@ -287,7 +289,8 @@ final class LeaseLedger {
    * Whether what is moved elsewhere follows from what was taken there and what the call used. No
    * provider tells of a reserve or a ceiling; of another quota it may have told the call already.
    */
-  private void checkShift(LeaseSettled e, Held held, Map<String, QuotaLedger> quotas, int d) {
+  private void checkShift(
+      LeaseSettled e, Held held, Map<String, QuotaLedger> quotas, boolean inputTold, int d) {
     Long actual = LedgerRules.value(e.getActual(), d);
     if (d == LedgerRules.CONCURRENCY || held.taken() == null || actual == null) {
       return;
@@ -312,7 +315,9 @@ final class LeaseLedger {
                 Amounts moved = shift.getAlso().get(id);
                 boolean absorbed =
                     LedgerRules.amount(moved, d) == 0 && other.mayBeAbsorbed(d, held.grantedAtMs());
-                if (!absorbed) {
+                long own = LedgerRules.amount(held.amounts(), d) - actual;
+                boolean kept = !inputTold && LedgerRules.amount(moved, d) == own;
+                if (!absorbed && !kept) {
                   expect(e, d, "quota " + id, holds - actual, moved);
                 }
               }
