@@ -221,6 +221,16 @@ final class QuotaLedger {
                 + " is "
                 + (amount == null ? "missing" : "charged"));
       } else if (amount != null) {
+        if (buckets[d].justReset(nowMs)) {
+          wrong.accept(
+              who
+                  + ": expected no grant right after a reset, but "
+                  + amount
+                  + " "
+                  + LedgerRules.NAMES[d]
+                  + " were taken at "
+                  + nowMs);
+        }
         long kept = 0;
         long keptAtMost = 0;
         for (Map.Entry<String, ShareLedger> reserve : reserves.entrySet()) {
