@@ -131,7 +131,8 @@ public record QuotaPolicy(
     }
     Long override = depthOverride.orNull(dimension);
     if (override != null) {
-      return override;
+      // A provider that names a lower limit than the operator holds no more than that at once.
+      return limit < limits.get(dimension) ? Math.min(override, limit) : override;
     }
     switch (window) {
       case FIXED:

@@ -147,7 +147,7 @@ public final class ScriptRunner {
     while (busy != null) {
       long deadlineMs = engine.nextDeadlineMs();
       if (deadlineMs > endMs || idleTicks > IDLE_TICKS_MAX) {
-        return Optional.of(stillBusy(busy));
+        return Optional.of(stillBusy(busy, deadlineMs));
       }
       nowMs = Math.max(nowMs, deadlineMs);
       idleTicks = tick() ? 0 : idleTicks + 1;
@@ -274,7 +274,7 @@ public final class ScriptRunner {
     return null;
   }
 
-  private String stillBusy(String quotaId) {
+  private String stillBusy(String quotaId, long nextMs) {
     QuotaSnapshot snapshot = engine.show(quotaId, nowMs);
     return "expected that nobody waits and no lease is open at the end, but at "
         + nowMs
@@ -284,9 +284,17 @@ public final class ScriptRunner {
         + snapshot.waiting()
         + " waiting and "
         + snapshot.openLeases()
-        + " open leases that no passing of time ends (state "
-        + snapshot.definition().state()
-        + (snapshot.holdReason() == null ? "" : ", held: " + snapshot.holdReason())
-        + "); define the quota as ACTIVE again, or raise its clear_count, in a later line";
+        + " open leases"
+        + (nextMs != Long.MAX_VALUE && nextMs > nowMs
+            ? "; the run stops "
+                + AFTER_LAST_LINE_MS_MAX
+                + " ms after its last line, and something would happen at "
+                + nextMs
+                + " only; add a later line to go on"
+            : " that no passing of time ends (state "
+                + snapshot.definition().state()
+                + (snapshot.holdReason() == null ? "" : ", held: " + snapshot.holdReason())
+                + "); define the quota as ACTIVE again, or raise its clear_count, in a later"
+                + " line");
   }
 }

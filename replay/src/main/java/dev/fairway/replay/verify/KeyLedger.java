@@ -261,9 +261,15 @@ final class KeyLedger {
     held.also().forEach((id, amounts) -> quota(id).ifKnown(q -> q.freeSlots(amounts)));
   }
 
+  private static boolean inputTold(AdmissionEvent record) {
+    return record.getCommand() instanceof SettleLease c
+        && c.getSettlement().getUsage() != null
+        && c.getSettlement().getUsage().getInputTokens() != null;
+  }
+
   private void settle(AdmissionEvent record, LeaseSettled e) {
     QuotaLedger quota = quotas.get(e.getQuota());
-    LeaseLedger.Held held = leases.settle(e, quota, record.getAtMs());
+    LeaseLedger.Held held = leases.settle(e, quotas, inputTold(record), record.getAtMs());
     if (quota != null) {
       quota.adjust(e.getAdjusted());
       if (held != null) {

@@ -191,6 +191,13 @@ final class LedgerBucket {
     return left.max(rate.shiftRight(1)).max(BigInteger.ONE);
   }
 
+  /** Whether the provider's window began so lately that the one before may still be counted. */
+  boolean justReset(long atMs) {
+    return refills()
+        && rules.fixedWindow()
+        && Math.floorMod(atMs - resetAtMs, WINDOW_MS) < RESET_GUARD_MS;
+  }
+
   private long resets(long atMs) {
     return Math.floorDiv(atMs - resetAtMs - RESET_GUARD_MS, WINDOW_MS);
   }

@@ -49,8 +49,9 @@ final class LedgerRules {
   }
 
   /**
-   * The operator's depth, else that of the window: a minute of the limit less a second of its rate,
-   * rounded up; the limit, where it starts anew; a fifth of it, where it rolls.
+   * The operator's depth, a learned limit at most; else that of the window: a minute of the limit
+   * less a second of its rate, rounded up; the limit, where it starts anew; a fifth of it, where it
+   * rolls.
    */
   long depth(int dimension, long limit) {
     Long configured = value(quota.getDepth(), dimension);
@@ -58,7 +59,7 @@ final class LedgerRules {
       return limit;
     }
     if (configured != null) {
-      return configured;
+      return limit < configuredLimit(dimension) ? Math.min(configured, limit) : configured;
     }
     if (quota.getWindow() == ProviderWindow.ROLLING) {
       return Math.max(1, limit / 5);

@@ -221,6 +221,16 @@ final class QuotaLedger {
                 + " is "
                 + (amount == null ? "missing" : "charged"));
       } else if (amount != null) {
+        if (buckets[d].justReset(nowMs)) {
+          wrong.accept(
+              who
+                  + ": expected no grant right after a reset, but "
+                  + amount
+                  + " "
+                  + LedgerRules.NAMES[d]
+                  + " were taken at "
+                  + nowMs);
+        }
         long kept = 0;
         long keptAtMost = 0;
         for (Map.Entry<String, ShareLedger> reserve : reserves.entrySet()) {
@@ -412,9 +422,14 @@ final class QuotaLedger {
     }
   }
 
-  /** Whether the provider's number may hold what a lease granted then really used. */
+  /**
+   * Whether the provider's number may hold what a lease granted then really used, of this quota or
+   * of one that takes from it. Never its output, which is produced after the number was told.
+   */
   boolean mayBeAbsorbed(int dimension, long grantedAtMs) {
-    return resyncedAtMs[dimension] != null && resyncedAtMs[dimension] >= grantedAtMs;
+    return dimension != LedgerRules.OUTPUT
+        && resyncedAtMs[dimension] != null
+        && resyncedAtMs[dimension] >= grantedAtMs;
   }
 
   boolean limited(int dimension) {

@@ -76,11 +76,12 @@ final class EngineRun {
       limits = Amounts.of(Dimension.INPUT_TOKENS, 5000).with(Dimension.CONCURRENT_REQUESTS, 5);
       depth = Amounts.of(Dimension.INPUT_TOKENS, 900);
     } else if (id.equals("k/o")) {
+      // Limits what k/c does, so that a header of its own may hold what a call of k/c used.
       limits =
-          Amounts.of(Dimension.TOKENS, 6000)
+          Amounts.of(Dimension.INPUT_TOKENS, 6000)
               .with(Dimension.REQUESTS, 90)
               .with(Dimension.CONCURRENT_REQUESTS, 6);
-      depth = Amounts.of(Dimension.TOKENS, 1200);
+      depth = Amounts.of(Dimension.INPUT_TOKENS, 1200);
     } else {
       limits = Amounts.of(Dimension.TOKENS, 3000).with(Dimension.CONCURRENT_REQUESTS, 3);
       depth = Amounts.of(Dimension.TOKENS, 777);

@@ -18,8 +18,11 @@ import dev.fairway.schemas.Estimate;
 import dev.fairway.schemas.LeaseGranted;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.LeaseSettled;
+import dev.fairway.schemas.LimitReading;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.Settlement;
+import dev.fairway.schemas.Signal;
+import dev.fairway.schemas.SignalLimits;
 import dev.fairway.schemas.TakeSnapshot;
 import dev.fairway.schemas.Usage;
 import java.io.IOException;
@@ -143,6 +146,52 @@ class JournalVerifierTest {
     // then: it is seen when the lease is settled, without any snapshot
     assertThat(conservation.holds()).isFalse();
     assertThat(conservation.findings().get(0)).contains("expected an adjustment of");
+  }
+
+  @Test
+  void shouldLetAHeaderOfASharedQuotaHoldWhatACallOfAnotherOneUsed() throws IOException {
+    // given: two calls that take from one account; the header of one came after both were sent
+    define("d", "{\"id\":\"d/org\",\"limits\":{\"input_tokens_per_minute\":600000}}");
+    define(
+        "d",
+        "{\"id\":\"d/x\",\"also\":[\"d/org\"],\"limits\":{\"input_tokens_per_minute\":450000}}");
+    request("d", "d/x", "w1", 5_000);
+    request("d", "d/org", "w2", 5_000);
+    nowMs += 500;
+    settle("d", "d/org", "w2", Outcome.SUCCEEDED, header(600_000, 300_000));
+
+    // when: the account's own number holds what the other one really used
+    settle("d", "d/x", "w1", Outcome.SUCCEEDED, null);
+
+    // then
+    LeaseSettled settled = (LeaseSettled) journal.get(journal.size() - 1).getEvents().get(0);
+    assertThat(settled.getShift().getAlso().get("d/org").getInputTokens()).isZero();
+    assertThat(settled.getAdjusted().getInputTokens()).isEqualTo(4_800);
+    assertThat(verify(journal).firstFindings()).isEmpty();
+    assertThat(verify(journal).conserved()).isTrue();
+  }
+
+  @Test
+  void shouldFindARefundThatIsMissingInASharedQuotaWithoutAHeader() throws IOException {
+    // given
+    define("d", "{\"id\":\"d/org\",\"limits\":{\"input_tokens_per_minute\":600000}}");
+    define(
+        "d",
+        "{\"id\":\"d/x\",\"also\":[\"d/org\"],\"limits\":{\"input_tokens_per_minute\":450000}}");
+    request("d", "d/x", "w1", 5_000);
+    nowMs += 500;
+    settle("d", "d/x", "w1", Outcome.SUCCEEDED, null);
+
+    // when
+    LeaseSettled settled = (LeaseSettled) journal.get(journal.size() - 1).getEvents().get(0);
+    settled.getShift().getAlso().get("d/org").put(LedgerRules.INPUT, 0L);
+    Conservation conservation = new Conservation(10);
+    conservation.start("d");
+    journal.stream().filter(e -> e.getKey().equals("d")).forEach(conservation::fold);
+
+    // then
+    assertThat(conservation.findings().toString())
+        .contains("expected an adjustment of 4800 input_tokens in the quota d/org");
   }
 
   @Test
@@ -295,9 +344,13 @@ class JournalVerifierTest {
   }
 
   private void define(String key, long limit) throws IOException {
-    String json =
+    define(
+        key,
         "{\"id\":\"%s\",\"limits\":{\"tokens_per_minute\":%d},\"depth\":{\"tokens\":1000}}"
-            .formatted(key, limit);
+            .formatted(key, limit));
+  }
+
+  private void define(String key, String json) throws IOException {
     handle(
         key,
         CommandMapper.toCommand(
@@ -305,19 +358,39 @@ class JournalVerifierTest {
   }
 
   private void request(String key, String id, long tokens) {
+    request(key, key, id, tokens);
+  }
+
+  private void request(String key, String quota, String id, long tokens) {
     LeaseRequest request =
         LeaseRequest.newBuilder()
             .setRequestId(id)
             .setAgentId("a")
-            .setQuota(key)
+            .setQuota(quota)
             .setEstimate(Estimate.newBuilder().setInputTokens(tokens).build())
             .build();
     handle(key, CommandMapper.toCommand(request, nowMs));
   }
 
+  private static Signal header(long limit, long remaining) {
+    return Signal.newBuilder()
+        .setStatus(200)
+        .setAgeMs(1L)
+        .setMsSinceSend(100L)
+        .setLimits(
+            SignalLimits.newBuilder()
+                .setInputTokens(new LimitReading(limit, remaining, 1_000L))
+                .build())
+        .build();
+  }
+
   private void settle(String key, String requestId, Outcome outcome) {
+    settle(key, key, requestId, outcome, null);
+  }
+
+  private void settle(String key, String quota, String requestId, Outcome outcome, Signal signal) {
     String leaseId =
-        engine.openLeases(key).stream()
+        engine.openLeases(quota).stream()
             .filter(lease -> lease.request().requestId().equals(requestId))
             .map(Lease::leaseId)
             .findFirst()
@@ -326,8 +399,9 @@ class JournalVerifierTest {
         Settlement.newBuilder()
             .setLeaseId(leaseId)
             .setAgentId("a")
-            .setQuota(key)
+            .setQuota(quota)
             .setOutcome(outcome)
+            .setSignal(signal)
             .setUsage(Usage.newBuilder().setInputTokens(200L).setOutputTokens(50L).build())
             .build();
     handle(key, CommandMapper.toCommand(settlement, nowMs));

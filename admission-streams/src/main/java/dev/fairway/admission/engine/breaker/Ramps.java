@@ -27,8 +27,9 @@ public final class Ramps {
 
   /**
    * Milliseconds until whoever is behind those charges may be granted, as far as the breaker and
-   * the ramp go. An open breaker is taken to close as soon as its probe goes, and the ramp that
-   * follows is in the number.
+   * the ramp go. An open breaker is taken to close as soon as its probe goes, one whose probe is
+   * out at its timeout, for nobody knows when it is answered; the ramp that follows is in the
+   * number.
    *
    * @param startMs when the hold ends, or now if there is none
    */
@@ -36,9 +37,7 @@ public final class Ramps {
     BreakerState breaker = quota.breaker();
     long phase = phase(quota, ahead);
     if (breaker.isOpen()) {
-      boolean known = breaker.phase() == BreakerState.Phase.OPEN;
-      long from = Math.max(startMs, known ? breaker.untilMs() : atMs);
-      return Ramp.startingAt(from).msUntil(atMs, phase);
+      return Ramp.startingAt(Math.max(startMs, breaker.untilMs())).msUntil(atMs, phase);
     }
     return breaker.ramp() == null ? 0 : breaker.ramp().msUntil(atMs, phase);
   }

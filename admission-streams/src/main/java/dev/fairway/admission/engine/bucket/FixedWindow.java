@@ -29,6 +29,15 @@ public final class FixedWindow {
         first - atMs, Math.min(n - 1, Long.MAX_VALUE / 120_000) * WINDOW_MS);
   }
 
+  /**
+   * The first time from that one on at which a grant may go: within the guard after a reset nobody
+   * knows which window a call would count in, and the window that begins forgets it.
+   */
+  public static long afterGuard(long resetAtMs, long atMs) {
+    long sinceMs = Math.floorMod(atMs - resetAtMs, WINDOW_MS);
+    return sinceMs < GUARD_MS ? atMs + GUARD_MS - sinceMs : atMs;
+  }
+
   private static long count(long resetAtMs, long atMs) {
     return Math.floorDiv(atMs - resetAtMs - GUARD_MS, WINDOW_MS);
   }

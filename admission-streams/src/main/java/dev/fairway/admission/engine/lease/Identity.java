@@ -21,9 +21,24 @@ public final class Identity {
     return hash(agentId + SEPARATOR + requestId);
   }
 
-  /** Lease id; the salt keeps an agent from guessing another's. */
-  public static String leaseId(String salt, String agentId, String requestId, int attempt) {
-    return hash(salt + SEPARATOR + agentId + SEPARATOR + requestId + SEPARATOR + attempt);
+  /**
+   * Lease id; the salt keeps an agent from guessing another's. When the request was appended tells
+   * it from an earlier one of the same id that is forgotten, whose settlement may come again.
+   *
+   * @param appendedAtMs when the request was appended, or null where the published rules know a
+   *     lease by its request alone
+   */
+  public static String leaseId(
+      String salt, String agentId, String requestId, int attempt, Long appendedAtMs) {
+    return hash(
+        salt
+            + SEPARATOR
+            + agentId
+            + SEPARATOR
+            + requestId
+            + SEPARATOR
+            + attempt
+            + (appendedAtMs == null ? "" : SEPARATOR + "" + appendedAtMs));
   }
 
   /**

@@ -300,6 +300,8 @@ public final class SettlementHandler {
       new SettlementHandler(tx, notSent(leaseId), appendedAtMs).handle();
     } else if (waiter != null || leaseId != null || tx.state().remembered(identity) != null) {
       duplicate(settlement.requestId());
+    } else if (tx.nowMs() - appendedAtMs > KeyState.REMEMBER_MS) {
+      ignore("STALE"); // It cannot overtake a request that would still be taken.
     } else {
       tx.emit(cancelled(quota, false));
     }

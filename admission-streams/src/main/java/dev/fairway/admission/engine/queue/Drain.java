@@ -77,11 +77,12 @@ public final class Drain {
     String agent = waiter.request().agentId();
     String request = waiter.request().requestId();
     int attempt = waiter.attempt();
-    String leaseId = Identity.leaseId(tx.state().salt(), agent, request, attempt);
+    Long appendedAtMs = quota.policy().learns() ? (Long) waiter.appendedAtMs() : null;
+    String leaseId = Identity.leaseId(tx.state().salt(), agent, request, attempt, appendedAtMs);
     while (quota.lease(leaseId) != null) {
-      // An id that was forgotten and came again, while its old lease may still be settled late.
+      // The same record, forgotten and read again, while its old lease may still be settled late.
       attempt++;
-      leaseId = Identity.leaseId(tx.state().salt(), agent, request, attempt);
+      leaseId = Identity.leaseId(tx.state().salt(), agent, request, attempt, appendedAtMs);
     }
     TenantState tenant = quota.tenant(waiter.standing().tenant());
     boolean inOrder = turn.lane() == Lane.IN_ORDER;

@@ -37,6 +37,7 @@ public final class Eta {
     long wait = Math.max(holdMs(quota, atMs), ceilingMs(quota, waiter, ahead, atMs));
     wait = Math.max(wait, inQuotaMs(quota, waiter, ahead, atMs));
     wait = Math.max(wait, rampMs(quota, ahead, atMs));
+    wait = outOfGuardMs(quota, wait, atMs);
     if (quota.policy().order().also().isEmpty() || quota.also() == null) {
       return Math.min(wait, LONGEST_MS);
     }
@@ -44,8 +45,14 @@ public final class Eta {
       wait = Math.max(wait, holdMs(other, atMs));
       wait = Math.max(wait, rampMs(other, ahead, atMs));
       wait = Math.max(wait, inOtherMs(key, quota, other, waiter, ahead, atMs));
+      wait = outOfGuardMs(other, wait, atMs);
     }
     return Math.min(wait, LONGEST_MS);
+  }
+
+  /** Right after a reset nothing is granted. */
+  private static long outOfGuardMs(QuotaState quota, long waitMs, long atMs) {
+    return waitMs >= LONGEST_MS ? waitMs : quota.afterResetsMs(atMs + waitMs) - atMs;
   }
 
   private static long rampMs(QuotaState quota, Ahead ahead, long atMs) {
@@ -53,25 +60,36 @@ public final class Eta {
   }
 
   private static long inQuotaMs(QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
-    long wait = 0;
+    long byTag = 0;
+    long byReserve = 0;
     boolean parts = !ahead.byTenant().isEmpty() || quota.hasReserves();
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (d.refills() && quota.limits(d)) {
-        wait =
-            Math.max(
-                wait,
-                parts
-                    ? new PartsEta(quota, waiter, ahead, d, atMs).waitMs()
-                    : quota.msUntil(
-                        d,
-                        Amounts.saturatedAdd(
-                            ahead.demand().get(d),
-                            quota.need(d, waiter.standing().role(), waiter.estimate())),
-                        atMs));
+        if (parts) {
+          PartsEta eta = new PartsEta(quota, waiter, ahead, d, atMs);
+          byTag = Math.max(byTag, eta.byTagMs());
+          byReserve = Math.max(byReserve, eta.byReserveMs());
+        } else {
+          long own = quota.need(d, waiter.standing().role(), waiter.estimate());
+          long needed = Amounts.saturatedAdd(ahead.demand().get(d), own);
+          byTag = Math.max(byTag, quota.msUntil(d, needed, atMs));
+        }
+        byTag = Math.max(byTag, lastMinuteMs(quota, d, waiter, ahead.demand(), atMs));
+        byReserve = Math.max(byReserve, lastMinuteMs(quota, d, waiter, ahead.inLanes(), atMs));
       }
     }
-    return wait;
+    return parts ? Math.min(byTag, byReserve) : byTag;
+  }
+
+  /** Until who went before has left the last minute; what of the line is more than it refills. */
+  private static long lastMinuteMs(
+      QuotaState quota, Dimension d, Waiter waiter, Amounts before, long atMs) {
+    if (!quota.rolls(d)) {
+      return 0;
+    }
+    Amounts charge = before.plus(waiter.estimate());
+    return quota.lastMinuteDueMs(d, waiter.standing().role(), charge, atMs) - atMs;
   }
 
   /** Whether it is its tenant's own bucket that a wait is for. */

@@ -119,6 +119,7 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
 
     private long dueMs(QuotaState quota, Dimension d, Amounts charge, String reserveOf) {
       long due = bucketDueMs(quota, d, charge, reserveOf);
+      due = d.refills() && due < Long.MAX_VALUE ? quota.afterResetsMs(due) : due;
       return quota.rolls(d) ? Math.max(due, quota.lastMinuteDueMs(d, role, charge, atMs)) : due;
     }
 

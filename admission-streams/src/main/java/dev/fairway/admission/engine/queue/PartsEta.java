@@ -12,7 +12,8 @@ import java.util.Map;
  * The wait for one dimension of a quota that is shared out in parts. Who is ahead by tag takes no
  * more than its tenant's ceiling lets it by then; and requests that a reserve pays for take from
  * that, while what the reserve keeps is not there for others. Each of these moves with time, so the
- * wait is the first time at which all that is taken by then has come in.
+ * wait is the first time at which all that is taken by then has come in. A call goes by its tag or
+ * by its reserve, in all dimensions the same way.
  */
 final class PartsEta {
   private static final int STEPS = 20;
@@ -39,26 +40,28 @@ final class PartsEta {
     this.inLanes = quota.hasReserves() ? quota.order().inLanes() : Amounts.NONE;
   }
 
-  long waitMs() {
-    long byTag = byTagMs();
-    return reserveOf == null ? byTag : Math.min(byTag, byReserveMs());
-  }
-
-  /** Its own reserve serves who may use it, in their order. */
-  private long byReserveMs() {
-    ShareBuckets reserve = quota.reserve(reserveOf);
+  /**
+   * Its own reserve serves who may use it, in their order, as far as the quota itself has what the
+   * reserve promises. Never where it has none, or where the call is larger than that.
+   */
+  long byReserveMs() {
+    ShareBuckets reserve = reserveOf == null ? null : quota.reserve(reserveOf);
     long own = waiter.estimate().get(d);
-    if (!reserve.has(d) || own > reserve.cap(quota, d)) {
+    if (reserve == null || !reserve.has(d) || own > reserve.cap(quota, d)) {
       return Long.MAX_VALUE;
     }
-    return reserve.msUntil(quota, d, Amounts.saturatedAdd(ahead.inLanes().get(d), own), atMs);
+    long before = ahead.inLanes().get(d);
+    long need = quota.need(d, waiter.standing().role(), waiter.estimate());
+    return Math.max(
+        reserve.msUntil(quota, d, Amounts.saturatedAdd(before, own), atMs),
+        quota.msUntil(d, Amounts.saturatedAdd(before, need), atMs));
   }
 
   /**
    * What is needed grows with time, slower than it comes in. So from the wait for all that can ever
    * be needed, each step down stays at or above the answer; few steps come within a percent.
    */
-  private long byTagMs() {
+  long byTagMs() {
     long wait = quota.msUntil(d, needed(FOREVER_MS), atMs);
     for (int step = 0; step < STEPS; step++) {
       long next = quota.msUntil(d, needed(wait), atMs);

@@ -11,6 +11,7 @@ import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.bucket.FixedWindow;
 import dev.fairway.admission.engine.bucket.Refill;
 import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.margin.MarginMode;
@@ -383,6 +384,18 @@ public final class QuotaState {
     }
     Long reset = resetAtMs[d.ordinal()];
     return reset == null ? (Long) 0L : reset;
+  }
+
+  /** The first time from that one on that no limited dimension has just been reset at. */
+  public long afterResetsMs(long atMs) {
+    long after = atMs;
+    for (int i = 0; i < Dimension.count() && policy.window() == Window.FIXED; i++) {
+      Dimension d = Dimension.of(i);
+      if (d.refills() && limits(d)) {
+        after = Math.max(after, FixedWindow.afterGuard(resetPhaseMs(d), after));
+      }
+    }
+    return after;
   }
 
   /** Usable balance at that time. */
