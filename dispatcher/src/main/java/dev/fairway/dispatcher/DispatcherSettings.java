@@ -50,8 +50,8 @@ final class DispatcherSettings {
               60_000L,
               ConfigDef.Range.between(1_000, 86_400_000),
               ConfigDef.Importance.MEDIUM,
-              "How long a reply other than a grant is worth delivering, in milliseconds from its append to"
-                  + " the journal. A grant is worth delivering as long as its lease.")
+              "How long a reply is worth delivering, in milliseconds from its append to the journal. A"
+                  + " grant is worth delivering as long as its lease, if that is longer.")
           .define(
               DispatcherConfig.CLOCK_TOLERANCE_MS,
               ConfigDef.Type.LONG,

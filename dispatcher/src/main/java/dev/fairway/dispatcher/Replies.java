@@ -133,10 +133,14 @@ final class Replies {
     tracker.finish(offset);
   }
 
+  /**
+   * A grant is worth as much as any decision when its lease is over: who was told to wait hears
+   * that it waits no longer, gives the lease back and asks again.
+   */
   private long lifetimeMs(Decision decision) {
     return decision.getGranted() == null
         ? parkingDeadlineMs
-        : decision.getGranted().getTtlMs() + clockToleranceMs;
+        : Math.max(parkingDeadlineMs, decision.getGranted().getTtlMs() + clockToleranceMs);
   }
 
   private Reply.Payload payload(Decision decision) {

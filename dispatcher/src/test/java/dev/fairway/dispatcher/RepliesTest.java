@@ -71,6 +71,20 @@ class RepliesTest {
   }
 
   @Test
+  void shouldDeliverAGrantWhoseLeaseIsOverSoThatItsAgentHears() throws NotYetException {
+    // when: ttl 5 s, appended 20 s ago
+    replies(true)
+        .handle(
+            record(Events.asked("a1", "r1", Events.granted("a1", "r1", 6_000)), NOW_MS - 20_000),
+            tracker,
+            NOW_MS);
+
+    // then
+    assertThat(sent.get(0).deadlineMs()).isEqualTo(NOW_MS + 40_000);
+    assertThat(dropped("expired")).isZero();
+  }
+
+  @Test
   void shouldKeepOtherDecisionsForTheParkingDeadline() throws NotYetException {
     // when
     replies(true)

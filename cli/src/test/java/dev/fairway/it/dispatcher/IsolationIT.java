@@ -82,13 +82,14 @@ class IsolationIT {
   }
 
   @Test
-  void shouldDropAGrantWhenItsLeaseIsOverAndCommitPastItThen() throws Exception {
+  void shouldDropAGrantAtTheParkingDeadlineAfterItsLeaseAndCommitPastItThen() throws Exception {
     // given
-    Dispatcher dispatcher = harness.start(Map.of("clock.tolerance.ms", "0"));
+    Dispatcher dispatcher =
+        harness.start(Map.of("clock.tolerance.ms", "0", "parking.deadline.ms", "2000"));
     harness.register("stuck", "no-such-topic", 0);
 
     // when
-    RecordMetadata stuck = harness.journal(JournalRecords.granted("k", 1, "stuck", "r1", 2_000));
+    RecordMetadata stuck = harness.journal(JournalRecords.granted("k", 1, "stuck", "r1", 1_000));
 
     // then
     await().atMost(DispatcherHarness.PATIENCE).until(() -> dispatcher.dropped("expired") == 1);
