@@ -1,5 +1,6 @@
 package dev.fairway.cli;
 
+import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.cli.ops.AgentStore;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.schemas.AgentRegistration;
@@ -22,7 +23,12 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "agent",
     description = "Register, retire and list agents.",
-    subcommands = {AgentCommand.Add.class, AgentCommand.Retire.class, AgentCommand.ListAll.class},
+    subcommands = {
+      AgentCommand.Add.class,
+      AgentCommand.SwitchMode.class,
+      AgentCommand.Retire.class,
+      AgentCommand.ListAll.class
+    },
     footer = {"", "Example:", "  fairway agent add worker-7"})
 final class AgentCommand extends GroupCommand {
 
@@ -69,6 +75,7 @@ final class AgentCommand extends GroupCommand {
       check();
       try (Pipeline pipeline = connection.open()) {
         AgentStore store = new AgentStore(pipeline);
+        Map<String, AgentRegistration> known = store.all();
         List<Object> results = new ArrayList<>();
         for (String id : ids) {
           AgentRegistration agent =
@@ -77,6 +84,8 @@ final class AgentCommand extends GroupCommand {
                   .setReplyTopic(replyTopic)
                   .setReplyPartition(replyPartition)
                   .setMembers(members)
+                  .setGatewayModes(
+                      known.containsKey(id) ? known.get(id).getGatewayModes() : Map.of())
                   .setRegisteredAtMs(System.currentTimeMillis())
                   .build();
           store.put(agent);
@@ -112,6 +121,45 @@ final class AgentCommand extends GroupCommand {
                 + replyPartition
                 + ".");
       }
+    }
+  }
+
+  /** {@code agent mode}. */
+  @Command(
+      name = "mode",
+      description =
+          "Switch what gateways do with a quota's calls: hold them until they are granted, or pass"
+              + " them and only observe. All gateways with the id follow within seconds.",
+      footer = {"", "Example:", "  fairway agent mode gateway anthropic.prod-1/sonnet OBSERVE"})
+  static final class SwitchMode extends BaseCommand {
+
+    @Mixin private ConnectionOptions connection;
+    @Spec private CommandSpec spec;
+
+    @Parameters(
+        index = "0",
+        paramLabel = "GATEWAY",
+        description = "Id of the gateways, 'gateway' unless their configuration says another.")
+    private String id;
+
+    @Parameters(index = "1", paramLabel = "QUOTA", description = "Quota id.")
+    private String quota;
+
+    @Parameters(index = "2", paramLabel = "MODE", description = "${COMPLETION-CANDIDATES}.")
+    private Mode mode;
+
+    @Override
+    public Integer call() {
+      if (!Ids.isQuotaId(quota)) {
+        throw new ParameterException(
+            spec.commandLine(), "Expected a quota id such as key/name, but found '" + quota + "'.");
+      }
+      try (Pipeline pipeline = connection.open()) {
+        AgentRegistration changed = new AgentStore(pipeline).switchMode(id, quota, mode.name());
+        say(quota + ": " + mode + " at every gateway '" + id + "'");
+        writeJson(Map.of("gateway", id, "modes", changed.getGatewayModes()));
+      }
+      return 0;
     }
   }
 

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import picocli.CommandLine.Option;
 
@@ -98,6 +99,15 @@ public final class ConnectionOptions {
    */
   public boolean hasCoordinators() {
     return !coordinators.isEmpty() || (bootstrap == null && Addresses.read(data).isPresent());
+  }
+
+  /**
+   * Base URL of the gateway of the running 'fairway up'; empty if it has none, or for a cluster.
+   */
+  public Optional<URI> gateway() {
+    return bootstrap != null || !coordinators.isEmpty()
+        ? Optional.empty()
+        : Addresses.read(data).map(Addresses::gateway).map(URI::create);
   }
 
   private Addresses running() {

@@ -1,10 +1,12 @@
 package dev.fairway.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.fairway.cli.ops.ObservedCalls;
 import dev.fairway.cli.ops.StatusClient;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -72,7 +74,11 @@ final class StatusCommand extends BaseCommand {
     } else {
       table.lines().forEach(this::say);
     }
-    writeJson(Map.of("quotas", quotas.values()));
+    Map<String, ObservedCalls> observed =
+        connection.gateway().map(ObservedCalls::of).orElseGet(TreeMap::new);
+    observed.keySet().retainAll(quotas.keySet());
+    observed.forEach((quota, calls) -> say(quota + ": " + calls.sentence()));
+    writeJson(Map.of("quotas", quotas.values(), "observed", observed));
   }
 
   private static String levels(JsonNode quota) {

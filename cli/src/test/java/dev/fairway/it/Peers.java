@@ -11,7 +11,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -29,6 +31,7 @@ public final class Peers {
   private static final Path TARGET = Path.of("target");
   private static final Duration QUICK = Duration.ofSeconds(30);
   private static final Duration INSTALL = Duration.ofMinutes(5);
+  private static final Map<Path, Path> PREPARED = new HashMap<>();
   private static final int OUTPUT_BYTES_MAX = 4 * 1024 * 1024;
 
   private Peers() {}
@@ -52,13 +55,33 @@ public final class Peers {
 
   /** Runs any script in Python with confluent_kafka and avro. */
   public static Result python(Path script, List<String> arguments, String input, Duration timeout) {
+    return run(pythonCommand(script, arguments), Path.of("."), input, timeout);
+  }
+
+  /**
+   * Starts a script in Python with confluent_kafka and avro, which the caller ends.
+   *
+   * @param log gets all that it prints
+   */
+  public static Process startPython(Path script, List<String> arguments, Path log) {
+    try {
+      return new ProcessBuilder(pythonCommand(script, arguments))
+          .redirectErrorStream(true)
+          .redirectOutput(log.toFile())
+          .start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static List<String> pythonCommand(Path script, List<String> arguments) {
     requireRuns(
         "Debian's packages python3-confluent-kafka and python3-avro",
         List.of(PYTHON, "-c", "import avro, requests, confluent_kafka.avro"));
     // -B: no compiled files beside the sources.
     List<String> command = new ArrayList<>(List.of(PYTHON, "-B", script.toString()));
     command.addAll(arguments);
-    return run(command, Path.of("."), input, timeout);
+    return command;
   }
 
   /**
@@ -73,8 +96,8 @@ public final class Peers {
   }
 
   /**
-   * Runs a script of any npm project under {@code src/test/resources}, installed first if it is
-   * not. It runs in a copy of the folder, so arguments name files by absolute paths.
+   * Runs a script of any npm project, installed first if it is not, and built if it has a build
+   * script. It runs in a copy of the folder, so arguments name files by absolute paths.
    *
    * @param project folder with a package.json of exact versions
    * @param script file in that folder
@@ -87,20 +110,24 @@ public final class Peers {
   }
 
   /**
-   * A copy of an npm project under {@code target}, with its packages installed. Later calls reuse
-   * it until its package.json changes.
+   * A copy of an npm project under {@code target}, with its packages installed and its sources
+   * built, once in this JVM. Packages stay until its package.json changes.
    */
   public static Path npmProject(String project) {
     return npmProject(SOURCES.resolve(project));
   }
 
   private static synchronized Path npmProject(Path project) {
+    Path ready = PREPARED.get(project);
+    if (ready != null) {
+      return ready;
+    }
     requireRuns("Node.js", List.of("node", "--version"));
     requireRuns("npm", List.of("npm", "--version"));
     try {
       Path folder = Files.createDirectories(TARGET.resolve(RESOURCES.relativize(project)));
       try (Stream<Path> files = Files.list(project)) {
-        for (Path file : files.toList()) {
+        for (Path file : files.filter(Files::isRegularFile).toList()) {
           Files.copy(file, folder.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
         }
       }
@@ -125,6 +152,9 @@ public final class Peers {
         }
         Files.writeString(installed, wanted);
       }
+      run(List.of("npm", "run", "--if-present", "--silent", "build"), folder, "", INSTALL)
+          .outOrThrow();
+      PREPARED.put(project, folder);
       return folder;
     } catch (IOException e) {
       throw new UncheckedIOException(e);

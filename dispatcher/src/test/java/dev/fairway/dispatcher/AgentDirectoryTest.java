@@ -7,6 +7,7 @@ import dev.fairway.schemas.AgentRegistration;
 import dev.fairway.schemas.Topics;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -323,10 +324,10 @@ class AgentDirectoryTest {
   }
 
   private static AgentRegistration operatorMade(String agentId, String topic, Integer partition) {
-    return new AgentRegistration(agentId, topic, partition, "operator", 0L, false);
+    return new AgentRegistration(agentId, topic, partition, "operator", 0L, false, Map.of());
   }
 
   private static AgentRegistration withMembers(String agentId) {
-    return new AgentRegistration(agentId, null, null, "operator", 0L, true);
+    return new AgentRegistration(agentId, null, null, "operator", 0L, true, Map.of());
   }
 }

@@ -3,6 +3,7 @@ package dev.fairway.dispatcher;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fairway.schemas.AgentRegistration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class AgentTableTest {
@@ -83,7 +84,8 @@ class AgentTableTest {
   @Test
   void shouldListTheTopicsThatRegistrationsName() {
     // given: such a topic is not deleted because an agent of that name is retired
-    table.put(new AgentRegistration("a1", "fairway.replies.shared", 0, "operator", 0L, false));
+    table.put(
+        new AgentRegistration("a1", "fairway.replies.shared", 0, "operator", 0L, false, Map.of()));
     table.put(registration("a2", "operator", 0));
 
     // when / then
@@ -91,6 +93,6 @@ class AgentTableTest {
   }
 
   private static AgentRegistration registration(String agentId, String by, long atMs) {
-    return new AgentRegistration(agentId, null, null, by, atMs, false);
+    return new AgentRegistration(agentId, null, null, by, atMs, false, Map.of());
   }
 }

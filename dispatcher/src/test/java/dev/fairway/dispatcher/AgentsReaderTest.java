@@ -139,7 +139,7 @@ class AgentsReaderTest {
     }
     String[] parts = text.split(">");
     return new AgentRegistration(
-        parts[0], parts.length > 1 ? parts[1] : null, null, "test", 0L, false);
+        parts[0], parts.length > 1 ? parts[1] : null, null, "test", 0L, false, Map.of());
   }
 
   private void add(int partition, long offset, String key, String value) {

@@ -7,6 +7,7 @@ import dev.fairway.schemas.serde.AvroDeserializer;
 import dev.fairway.schemas.serde.AvroSerializer;
 import dev.fairway.schemas.serde.InMemorySchemaRegistry;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import org.apache.kafka.clients.producer.MockProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
@@ -95,6 +96,6 @@ class RegistrationPublisherTest {
   }
 
   private static AgentRegistration registration(long atMs) {
-    return new AgentRegistration("a1", null, null, "dispatcher", atMs, false);
+    return new AgentRegistration("a1", null, null, "dispatcher", atMs, false, Map.of());
   }
 }

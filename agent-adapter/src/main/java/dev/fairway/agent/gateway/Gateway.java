@@ -42,7 +42,8 @@ public final class Gateway implements AutoCloseable {
   private final Server server;
   private final ServerConnector connector;
 
-  private Gateway(GatewayConfig config, Admission admission, Map<String, String> environment) {
+  private Gateway(
+      GatewayConfig config, Admission admission, ModeStore modes, Map<String, String> environment) {
     this.config = config;
     this.counters = new GatewayCounters();
     QueuedThreadPool threads = new QueuedThreadPool(THREADS_MAX);
@@ -69,7 +70,8 @@ public final class Gateway implements AutoCloseable {
             new CountedTokens(
                 config.estimates(), client, keys, errors, () -> System.nanoTime() / 1_000_000),
             prefixes,
-            new Modes(config),
+            new Modes(config, modes),
+            new Observations(),
             new PlaceBook(),
             new ByteBudget(config.bounds().bodiesBytes()),
             counters,
@@ -84,7 +86,11 @@ public final class Gateway implements AutoCloseable {
             new CallPlanner(
                 new Router(config), config.waits(), estimator, prefixes, retries, context::epochMs),
             new LeaseApi(
-                new TaskApi(admission), leases, context.modes(), config.waits().holdMax()));
+                new TaskApi(admission),
+                leases,
+                context.modes(),
+                context.observations(),
+                config.waits().holdMax()));
     server.setHandler(handler);
   }
 
@@ -93,15 +99,17 @@ public final class Gateway implements AutoCloseable {
    *
    * @param admission stays its owner's; its agent id must be registered with members, else the
    *     decisions for the gateway's agents do not come
+   * @param modes where modes are kept that are switched at run time; stays its owner's
    * @throws IllegalArgumentException if a secret is absent or a provider unknown
    * @throws AdmissionException if the address cannot be listened on
    */
-  public static Gateway start(GatewayConfig config, AdmissionClient admission) {
-    return start(config, new KafkaAdmission(admission), System.getenv());
+  public static Gateway start(GatewayConfig config, AdmissionClient admission, ModeStore modes) {
+    return start(config, new KafkaAdmission(admission), modes, System.getenv());
   }
 
-  static Gateway start(GatewayConfig config, Admission admission, Map<String, String> environment) {
-    Gateway gateway = new Gateway(config, admission, environment);
+  static Gateway start(
+      GatewayConfig config, Admission admission, ModeStore modes, Map<String, String> environment) {
+    Gateway gateway = new Gateway(config, admission, modes, environment);
     loadVocabularies(config);
     try {
       gateway.server.start();

@@ -18,6 +18,7 @@ record GatewayContext(
     CountedTokens countedTokens,
     PrefixBook prefixes,
     Modes modes,
+    Observations observations,
     PlaceBook places,
     ByteBudget bodies,
     GatewayCounters counters,

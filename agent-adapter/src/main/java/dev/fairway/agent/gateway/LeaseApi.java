@@ -52,12 +52,15 @@ final class LeaseApi {
   private final TaskApi tasks;
   private final LeaseDesk desk;
   private final Modes modes;
+  private final Observations observations;
   private final Duration holdMax;
 
-  LeaseApi(TaskApi tasks, LeaseDesk desk, Modes modes, Duration holdMax) {
+  LeaseApi(
+      TaskApi tasks, LeaseDesk desk, Modes modes, Observations observations, Duration holdMax) {
     this.tasks = tasks;
     this.desk = desk;
     this.modes = modes;
+    this.observations = observations;
     this.holdMax = holdMax;
   }
 
@@ -81,7 +84,7 @@ final class LeaseApi {
         return tasks.handle(ApiInput.of(read(body)), caller);
       }
       if (path.startsWith(MODES)) {
-        return done(modes(method, path, body, caller));
+        return modes(method, path, body, caller);
       }
       return ofTicket(method, path, query, body, caller);
     } catch (BadInputException e) {
@@ -259,33 +262,56 @@ final class LeaseApi {
 
   // ---- modes
 
-  private Answer modes(String method, String path, byte[] body, Caller caller)
+  private CompletableFuture<Answer> modes(String method, String path, byte[] body, Caller caller)
       throws BadInputException {
     if (!caller.operator()) {
-      return error(403, "Expected a caller that is an operator.", null);
+      return done(error(403, "Expected a caller that is an operator.", null));
     }
     if (path.equals(MODES) && method.equals("GET")) {
       ObjectNode answer = JsonNodeFactory.instance.objectNode();
       answer.put("mode", modes.standard().name());
       ObjectNode quotas = answer.putObject("quotas");
       modes.all().forEach((quota, mode) -> quotas.put(quota, mode.name()));
-      return new Answer(200, answer, null);
+      ObjectNode observed = answer.putObject("observed");
+      observations
+          .all()
+          .forEach(
+              (quota, sums) ->
+                  observed
+                      .putObject(quota)
+                      .put("calls", sums.calls())
+                      .put("rate_limited", sums.rateLimited())
+                      .put("rate_limited_admitted", sums.rateLimitedAdmitted())
+                      .put("rate_limited_tokens", sums.rateLimitedTokens()));
+      return done(new Answer(200, answer, null));
     }
     String quota = path.substring(Math.min(path.length(), MODES.length() + 1));
     if (!method.equals("PUT") || !Ids.isQuotaId(quota)) {
-      return error(
-          404, "Expected GET " + MODES + ", or PUT " + MODES + "/{quota id} to set one.", null);
+      return done(
+          error(
+              404,
+              "Expected GET " + MODES + ", or PUT " + MODES + "/{quota id} to set one.",
+              null));
     }
     ApiInput in = ApiInput.of(read(body));
     Mode mode = in.constant("mode", Mode.class, EnumSet.allOf(Mode.class));
     in.end();
-    if (!modes.set(quota, mode)) {
-      return error(503, "Too many quotas have a mode of their own.", null);
+    if (!modes.hasRoomFor(quota)) {
+      return done(error(503, "Too many quotas have a mode of their own.", null));
     }
-    ObjectNode answer = JsonNodeFactory.instance.objectNode();
-    answer.put("quota", quota);
-    answer.put("mode", mode.name());
-    return new Answer(200, answer, null);
+    return modes
+        .set(quota, mode)
+        .handle(
+            (done, failure) -> {
+              if (failure != null) {
+                Throwable why = failure.getCause() == null ? failure : failure.getCause();
+                return error(503, "The switch was not taken: " + why.getMessage(), null);
+              }
+              ObjectNode answer = JsonNodeFactory.instance.objectNode();
+              answer.put("quota", quota);
+              answer.put("mode", mode.name());
+              return new Answer(200, answer, null);
+            });
   }
 
   // ---- in and out

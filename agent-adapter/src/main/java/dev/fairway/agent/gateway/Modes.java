@@ -3,42 +3,49 @@ package dev.fairway.agent.gateway;
 import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CompletableFuture;
 
-/** What the gateway does with the calls of each quota; changes take effect with the next call. */
+/**
+ * What the gateway does with the calls of each quota: what it was switched to, else what its
+ * configuration says. Changes take effect with the next call.
+ */
 final class Modes {
-  /** Quotas told apart; one more is refused. */
-  static final int QUOTAS_MAX = 10_000;
+  private final GatewayConfig config;
+  private final ModeStore store;
+  private volatile Map<String, Mode> switched = Map.of();
 
-  private final Mode standard;
-  private final Map<String, Mode> byQuota;
-
-  Modes(GatewayConfig config) {
-    this.standard = config.mode();
-    this.byQuota = new ConcurrentHashMap<>(config.modes());
+  Modes(GatewayConfig config, ModeStore store) {
+    this.config = config;
+    this.store = store;
+    store.follow(modes -> switched = Map.copyOf(modes));
   }
 
   /** The mode of a quota. */
   Mode of(String quota) {
-    return byQuota.getOrDefault(quota, standard);
+    Mode mode = switched.get(quota);
+    return mode == null ? config.modes().getOrDefault(quota, config.mode()) : mode;
   }
 
   /** The mode of quotas that have none of their own. */
   Mode standard() {
-    return standard;
+    return config.mode();
   }
 
   /** Quotas with a mode of their own. */
   Map<String, Mode> all() {
-    return new TreeMap<>(byQuota);
+    Map<String, Mode> all = new TreeMap<>(config.modes());
+    all.putAll(switched);
+    return all;
   }
 
-  /** Gives a quota a mode; false if too many have one. */
-  boolean set(String quota, Mode mode) {
-    if (byQuota.size() >= QUOTAS_MAX && !byQuota.containsKey(quota)) {
-      return false;
-    }
-    byQuota.put(quota, mode);
-    return true;
+  /** Whether another quota may be switched. */
+  boolean hasRoomFor(String quota) {
+    Map<String, Mode> now = switched;
+    return now.containsKey(quota) || now.size() < ModeStore.QUOTAS_MAX;
+  }
+
+  /** Switches a quota, here and at every gateway that follows the same store. */
+  CompletableFuture<Void> set(String quota, Mode mode) {
+    return store.put(quota, mode);
   }
 }

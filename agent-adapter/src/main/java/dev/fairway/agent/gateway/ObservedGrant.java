@@ -16,21 +16,28 @@ final class ObservedGrant extends FreeGrant {
   private static final Duration LONGEST_CALL = Duration.ofHours(1);
 
   private final Admission admission;
+  private final Observations observations;
   private final CallPlan plan;
   private final CompletableFuture<Grant> asked;
   private boolean settled;
 
-  private ObservedGrant(Admission admission, CallPlan plan, CompletableFuture<Grant> asked) {
+  private ObservedGrant(
+      Admission admission,
+      Observations observations,
+      CallPlan plan,
+      CompletableFuture<Grant> asked) {
     this.admission = admission;
+    this.observations = observations;
     this.plan = plan;
     this.asked = asked;
   }
 
   /** Asks, and does not wait. */
-  static Grant of(Admission admission, CallPlan plan) {
+  static Grant of(Admission admission, Observations observations, CallPlan plan) {
     ObservedGrant grant =
         new ObservedGrant(
             admission,
+            observations,
             plan,
             admission.ask(plan.leaseCall(plan.retryOf(), LONGEST_CALL, update -> {})));
     var unused = grant.asked.thenAccept(ObservedGrant::sent);
@@ -66,6 +73,7 @@ final class ObservedGrant extends FreeGrant {
     }
     settled = true;
     Grant granted = granted();
+    observations.ended(plan.target().quota(), outcome, granted != null, plan.input().inputTokens());
     if (granted != null) {
       granted.settle(outcome, usage, signal);
       return;

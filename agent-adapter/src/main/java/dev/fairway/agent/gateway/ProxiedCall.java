@@ -88,7 +88,7 @@ final class ProxiedCall {
           }
           beginPatience(plan.patience());
           if (context.modes().of(plan.target().quota()) == Mode.OBSERVE) {
-            upstream.send(ObservedGrant.of(context.admission(), plan));
+            upstream.send(ObservedGrant.of(context.admission(), context.observations(), plan));
           } else if (retries.isSpent()) {
             refuse(retries.refusal());
           } else {

@@ -47,7 +47,7 @@ final class GatewayFixture implements AutoCloseable {
 
   Gateway gateway() {
     if (gateway == null) {
-      gateway = Gateway.start(config(), admission, ENVIRONMENT);
+      gateway = Gateway.start(config(), admission, ModeStore.inMemory(), ENVIRONMENT);
     }
     return gateway;
   }

@@ -272,7 +272,9 @@ class RetriesAndCallersTest {
   @Test
   void shouldNotStartWithoutItsSecrets() {
     // when / then
-    assertThatThrownBy(() -> Gateway.start(fixture.config(), fixture.admission, Map.of()))
+    assertThatThrownBy(
+            () ->
+                Gateway.start(fixture.config(), fixture.admission, ModeStore.inMemory(), Map.of()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("environment variable");
   }

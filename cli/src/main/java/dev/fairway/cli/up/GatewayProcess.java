@@ -14,6 +14,7 @@ import dev.fairway.schemas.Topics;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.apache.kafka.common.KafkaException;
 
 /** The gateway of {@code fairway up}, with the client through which it asks. */
 final class GatewayProcess implements AutoCloseable {
@@ -22,11 +23,14 @@ final class GatewayProcess implements AutoCloseable {
 
   private final ExecutorService decisions;
   private final AdmissionClient client;
+  private final RegistrationModes modes;
   private final Gateway gateway;
 
-  private GatewayProcess(ExecutorService decisions, AdmissionClient client, Gateway gateway) {
+  private GatewayProcess(
+      ExecutorService decisions, AdmissionClient client, RegistrationModes modes, Gateway gateway) {
     this.decisions = decisions;
     this.client = client;
+    this.modes = modes;
     this.gateway = gateway;
   }
 
@@ -41,6 +45,7 @@ final class GatewayProcess implements AutoCloseable {
               .setReplyTopic(known == null ? null : known.getReplyTopic())
               .setReplyPartition(known == null ? null : known.getReplyPartition())
               .setMembers(true)
+              .setGatewayModes(known == null ? Map.of() : known.getGatewayModes())
               .setRegisteredAtMs(System.currentTimeMillis())
               .build());
     }
@@ -68,6 +73,7 @@ final class GatewayProcess implements AutoCloseable {
               return thread;
             });
     AdmissionClient client = null;
+    RegistrationModes modes = null;
     try {
       GatewayConfig config = section.config().withPort(port);
       // Leases over HTTP, and calls that outlive their clients, come on top of the open ones.
@@ -81,8 +87,12 @@ final class GatewayProcess implements AutoCloseable {
                   .completionExecutor(decisions)
                   .clientProperties(clientSettings)
                   .build());
-      return new GatewayProcess(decisions, client, Gateway.start(config, client));
-    } catch (IllegalArgumentException | AdmissionException e) {
+      modes = new RegistrationModes(section.id(), bootstrap, registry, topics, clientSettings);
+      return new GatewayProcess(decisions, client, modes, Gateway.start(config, client, modes));
+    } catch (IllegalArgumentException | AdmissionException | KafkaException e) {
+      if (modes != null) {
+        modes.close();
+      }
       if (client != null) {
         client.close();
       }
@@ -101,6 +111,7 @@ final class GatewayProcess implements AutoCloseable {
     try {
       gateway.close();
     } finally {
+      modes.close();
       client.close();
       decisions.shutdown();
     }

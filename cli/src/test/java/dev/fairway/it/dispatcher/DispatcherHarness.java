@@ -166,7 +166,8 @@ final class DispatcherHarness implements AutoCloseable {
 
   /** Registers an agent as an operator does; a null topic is its own. */
   void register(String agentId, String replyTopic, Integer partition) throws Exception {
-    register(new AgentRegistration(agentId, replyTopic, partition, "operator", 0L, false));
+    register(
+        new AgentRegistration(agentId, replyTopic, partition, "operator", 0L, false, Map.of()));
   }
 
   void register(AgentRegistration registration) throws Exception {

@@ -165,8 +165,10 @@ class RegistryIT {
   void shouldRetireAgentsThatFellSilentInOpenModeButNotAnOperators() throws Exception {
     // given: last seen two days ago
     long longAgoMs = System.currentTimeMillis() - 2 * 86_400_000L;
-    harness.register(new AgentRegistration("silent", null, null, "dispatcher", longAgoMs, false));
-    harness.register(new AgentRegistration("operated", null, null, "operator", longAgoMs, false));
+    harness.register(
+        new AgentRegistration("silent", null, null, "dispatcher", longAgoMs, false, Map.of()));
+    harness.register(
+        new AgentRegistration("operated", null, null, "operator", longAgoMs, false, Map.of()));
     harness.createTopic(harness.topics().reply("silent"), 1, Map.of());
     harness.createTopic(harness.topics().reply("operated"), 1, Map.of());
 

@@ -9,6 +9,7 @@ import dev.fairway.agent.AdmissionClient;
 import dev.fairway.agent.AdmissionClientConfig;
 import dev.fairway.agent.SafeCapacity;
 import dev.fairway.agent.gateway.Gateway;
+import dev.fairway.agent.gateway.ModeStore;
 import dev.fairway.cli.config.FairwayConfig;
 import dev.fairway.cli.config.GatewaySection;
 import dev.fairway.cli.config.QuotaYaml;
@@ -139,7 +140,7 @@ class SilentCoordinatorIT {
                 .topicPrefix(topics.prefix())
                 .fallback(section.fallback())
                 .build());
-    gateway = Gateway.start(section.config().withPort(0), client);
+    gateway = Gateway.start(section.config().withPort(0), client, ModeStore.inMemory());
   }
 
   @AfterEach

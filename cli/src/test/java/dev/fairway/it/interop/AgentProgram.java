@@ -28,17 +28,18 @@ enum AgentProgram {
     }
   },
 
+  /** In TypeScript, compiled first. */
   KAFKA_JS {
     @Override
     Peers.Result run(String script, List<String> arguments, String input) {
-      return Peers.node(SOURCES.resolve("kafkajs"), script + ".js", arguments, input, TIMEOUT);
+      return Peers.node(SOURCES.resolve("typescript"), script + ".js", arguments, input, TIMEOUT);
     }
   };
 
   static final ObjectMapper JSON = new ObjectMapper();
 
   private static final Path SOURCES = Path.of("../examples");
-  private static final String SCHEMAS = Path.of("../docs/schemas").toAbsolutePath().toString();
+  static final String SCHEMAS = Path.of("../docs/schemas").toAbsolutePath().toString();
   private static final Duration TIMEOUT = Duration.ofSeconds(120);
 
   abstract Peers.Result run(String script, List<String> arguments, String input);

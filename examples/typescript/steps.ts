@@ -4,19 +4,31 @@
 //         "steps": [{"ask": request, "headers": {name: hex}} | {"await": request id, "status": ..}
 //                   | {"settle": settlement, "lease_of": request id}]}
 // stdout: [{"decision": {..}, "headers": {name: hex}}], one for each await. Bytes are {"hex": ".."}.
-const { Partitioners } = require('kafkajs')
-const { Agent } = require('./fairway-agent')
-const fs = require('fs')
+import { type IHeaders, Partitioners } from 'kafkajs'
+import { Agent, type Decision, type LeaseRequest, type Settlement } from './fairway-agent'
+import * as fs from 'fs'
+
+interface Step {
+  ask?: LeaseRequest
+  headers?: Record<string, string>
+  await?: string
+  status?: Decision['status']
+  settle?: Settlement
+  lease_of?: string
+}
 
 const PATIENCE_MS = 60_000
 
-const fromJson = (_, value) =>
+const fromJson = (_: string, value: any): unknown =>
   value && Object.keys(value).join() === 'hex' ? Buffer.from(value.hex, 'hex') : value
-const toJson = (_, value) =>
+const toJson = (_: string, value: any): unknown =>
   value && value.type === 'Buffer' ? { hex: Buffer.from(value.data).toString('hex') } : value
-const mapValues = (object, f) => Object.fromEntries(Object.entries(object).map(([name, value]) => [name, f(value)]))
+const encoded = (headers: Record<string, string>): IHeaders =>
+  Object.fromEntries(Object.entries(headers).map(([name, hex]) => [name, Buffer.from(hex, 'hex')]))
+const decoded = (headers: IHeaders): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, (value as Buffer).toString('hex')]))
 
-async function awaitDecision(agent, leases, requestId, status) {
+async function awaitDecision(agent: Agent, leases: Map<string, string>, requestId: string, status: Decision['status']) {
   const until = Date.now() + PATIENCE_MS
   for (;;) {
     const answer = await agent.decision(until - Date.now())
@@ -28,7 +40,7 @@ async function awaitDecision(agent, leases, requestId, status) {
       leases.set(decision.request_id, decision.granted.lease_id)
     }
     if (decision.request_id === requestId && decision.status === status) {
-      return { decision, headers: mapValues(headers, (value) => value.toString('hex')) }
+      return { decision, headers: decoded(headers) }
     }
   }
 }
@@ -42,16 +54,16 @@ async function main() {
       ? Partitioners.LegacyPartitioner
       : Partitioners.DefaultPartitioner,
   })
-  const leases = new Map()
-  const seen = []
-  for (const step of job.steps) {
+  const leases = new Map<string, string>()
+  const seen: unknown[] = []
+  for (const step of job.steps as Step[]) {
     if (step.ask) {
-      await agent.ask(step.ask, mapValues(step.headers ?? {}, (value) => Buffer.from(value, 'hex')))
+      await agent.ask(step.ask, encoded(step.headers ?? {}))
     } else if (step.settle) {
-      const lease = step.lease_of ? { lease_id: leases.get(step.lease_of) } : {}
+      const lease = step.lease_of ? { lease_id: leases.get(step.lease_of)! } : {}
       await agent.settle({ ...step.settle, ...lease })
     } else {
-      seen.push(await awaitDecision(agent, leases, step.await, step.status))
+      seen.push(await awaitDecision(agent, leases, step.await!, step.status!))
     }
   }
   await agent.close()

@@ -1,10 +1,13 @@
 // One model call under a lease.
 //
-// node one-call.js BOOTSTRAP REGISTRY SCHEMAS PREFIX AGENT QUOTA REQUEST
-const { Agent } = require('./fairway-agent')
+// npm run build && node one-call.js BOOTSTRAP REGISTRY SCHEMAS PREFIX AGENT QUOTA REQUEST
+import { Agent } from './fairway-agent'
 
 async function main() {
-  const [bootstrap, registry, schemas, prefix, agentId, quota, requestId] = process.argv.slice(2)
+  if (process.argv.length !== 9) {
+    throw new Error('node one-call.js BOOTSTRAP REGISTRY SCHEMAS PREFIX AGENT QUOTA REQUEST')
+  }
+  const [bootstrap, registry, schemas, prefix, agentId, quota, requestId] = process.argv.slice(2) as [string, string, string, string, string, string, string]
   const agent = await Agent.start({ bootstrap, registry, schemas, prefix, agentId })
   const decision = await agent.lease(
     {
@@ -15,8 +18,8 @@ async function main() {
     },
     60_000,
   )
-  if (decision.status === 'REJECTED') {
-    throw new Error(`${decision.rejected.reason}: ${decision.rejected.detail}`)
+  if (!decision.granted) {
+    throw new Error(`${decision.rejected?.reason}: ${decision.rejected?.detail}`)
   }
 
   const sentAt = performance.now()

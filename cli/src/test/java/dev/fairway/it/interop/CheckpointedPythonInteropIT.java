@@ -1,0 +1,122 @@
+package dev.fairway.it.interop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.fairway.it.Peers;
+import dev.fairway.schemas.DecisionRepeated;
+import dev.fairway.schemas.DecisionStatus;
+import dev.fairway.schemas.LeaseGranted;
+import dev.fairway.schemas.LeaseQueued;
+import dev.fairway.schemas.LeaseSettled;
+import dev.fairway.schemas.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The Python agent with a checkpoint, killed with SIGKILL while it waits in line. */
+class CheckpointedPythonInteropIT {
+  private static final Path SCRIPT = Path.of("../examples/python/checkpointed_agent.py");
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final String KEY = "python-checkpoint";
+  private static final String QUOTA = KEY + "/model";
+  private static final String AGENT = "python-checkpointed";
+
+  /** What one of the files is worth: both together don't fit beside {@link #HELD_TOKENS}. */
+  private static final int FILE_TOKENS = 150;
+
+  private static final long HELD_TOKENS = 900;
+
+  @TempDir Path folder;
+
+  private final InteropPipeline pipeline = InteropPipeline.shared();
+
+  @Test
+  void shouldReadAgainOnlyWhatChangedAndBeChargedOnce() throws Exception {
+    // given: another agent has most of the bucket, and ours waits in line
+    pipeline.define(QUOTA);
+    AgentProgram.CONFLUENT_PYTHON
+        .job(pipeline, KEY + "-holder")
+        .ask("held", QUOTA, HELD_TOKENS)
+        .await("held", DecisionStatus.GRANTED)
+        .run();
+    Files.writeString(folder.resolve("same.txt"), "a".repeat(4 * FILE_TOKENS));
+    Files.writeString(folder.resolve("edited.txt"), "b".repeat(4 * FILE_TOKENS));
+    Process first = start("first");
+    try {
+      String requestId = pipeline.events(KEY, LeaseQueued.class, 1).get(0).getRequestId();
+      assertThat(output("first"))
+          .containsExactly("read edited.txt", "read same.txt", "waiting as " + requestId);
+
+      // when: it is killed, one file changes, and it is started again
+      first.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
+      Files.writeString(folder.resolve("edited.txt"), "c".repeat(4 * FILE_TOKENS));
+      Process second = start("second");
+      try {
+        assertThat(pipeline.events(KEY, DecisionRepeated.class, 1)).isNotEmpty();
+        assertThat(second.isAlive()).isTrue();
+        AgentProgram.CONFLUENT_PYTHON.job(pipeline, KEY + "-holder").cancel("held", QUOTA).run();
+        assertThat(second.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+        // then: it asked for the same place, and read what had changed and nothing else
+        assertThat(output("second"))
+            .containsExactly(
+                "resumed: 1 of 2 files changed",
+                "read edited.txt",
+                "waiting as " + requestId,
+                "settled " + requestId);
+        assertThat(second.exitValue()).isZero();
+        assertThat(folder.resolve(".fairway")).isEmptyDirectory();
+
+        // and: one grant and one settlement, for what the call used
+        List<LeaseSettled> settled =
+            pipeline.events(KEY, LeaseSettled.class, 2).stream()
+                .filter(event -> event.getOutcome() == Outcome.SUCCEEDED)
+                .toList();
+        assertThat(
+                pipeline.events(KEY, LeaseGranted.class, 2).stream()
+                    .filter(event -> event.getRequestId().equals(requestId)))
+            .singleElement()
+            .satisfies(
+                granted ->
+                    assertThat(settled)
+                        .singleElement()
+                        .satisfies(
+                            event ->
+                                assertThat(event.getLeaseId()).isEqualTo(granted.getLeaseId())));
+        assertThat(pipeline.events(KEY, LeaseSettled.class, 2)).hasSize(2);
+        assertThat(pipeline.events(KEY, LeaseGranted.class, 2)).hasSize(2);
+      } finally {
+        second.destroyForcibly();
+      }
+    } finally {
+      first.destroyForcibly();
+    }
+  }
+
+  private Process start(String name) {
+    return Peers.startPython(
+        SCRIPT,
+        List.of(
+            pipeline.bootstrap(),
+            pipeline.registryUrl(),
+            AgentProgram.SCHEMAS,
+            pipeline.topics().prefix(),
+            AGENT,
+            QUOTA,
+            folder.toString()),
+        folder.resolve(name + ".log"));
+  }
+
+  private List<String> output(String name) throws IOException {
+    await()
+        .atMost(PATIENCE)
+        .until(() -> !Files.readString(folder.resolve(name + ".log")).isEmpty());
+    return Files.readAllLines(folder.resolve(name + ".log"));
+  }
+}

@@ -1,0 +1,149 @@
+"""An agent that can be killed at any moment: it goes on where it was, and is charged once.
+
+python3 checkpointed_agent.py BOOTSTRAP REGISTRY SCHEMAS PREFIX AGENT QUOTA FOLDER
+
+It sends the *.txt files of FOLDER to the model. Before it waits for its lease it writes FOLDER/.fairway/checkpoint.json.
+"""
+
+import glob
+import json
+import os
+import sys
+import time
+import uuid
+
+import checkpoint as checkpoints
+from fairway_agent import Agent
+
+WAIT_S = 600
+BYTES_PER_TOKEN = 4  # stands in for the tokenizer of the model
+
+
+def log(text):
+    print(text, flush=True)
+
+
+def text_files(folder):
+    return sorted(os.path.basename(path) for path in glob.glob(os.path.join(folder, "*.txt")))
+
+
+def read(folder, name):
+    log(f"read {name}")
+    return checkpoints.read(os.path.join(folder, name))
+
+
+def body_of(files):
+    """The call to the model: a conversation with all files."""
+    text = "\n".join(f"{name}:\n{file['text']}" for name, file in sorted(files.items()))
+    return json.dumps({"max_tokens": 100, "messages": [{"role": "user", "content": text}]})
+
+
+def begin(folder, quota):
+    files = {name: read(folder, name) for name in text_files(folder)}
+    body = body_of(files)
+    return {
+        "goal": "tell what the files are about",
+        "step": "1 of 1: ask the model",
+        "files": files,
+        "decisions": [{"what": "send the files whole", "why": "they are short"}],
+        "next_call": {
+            # The whole request for the lease: the same record under the same id is the same place in line.
+            "lease_request": {
+                "request_id": str(uuid.uuid4()),
+                "quota": quota,
+                "role": "worker",
+                "retry_of": None,
+                "estimate": {
+                    "input_tokens": len(body) // BYTES_PER_TOKEN,
+                    "max_output_tokens": 100,
+                    "method": "bytes",
+                },
+            },
+            "body": body,
+            "sent_on": None,  # the lease on which it was sent, from shortly before it is sent
+        },
+    }
+
+
+def refresh(folder, checkpoint):
+    """Reads again what changed, and nothing else.
+
+    The request for the lease stays as it is, and with it the place in line: by how much the call has become larger or
+    smaller is settled afterwards.
+    """
+    files = checkpoint["files"]
+    names = text_files(folder)
+    stale = [
+        name
+        for name in names
+        if name not in files or checkpoints.changed(os.path.join(folder, name), files[name])
+    ]
+    gone = [name for name in files if name not in names]
+    log(f"resumed: {len(stale) + len(gone)} of {len(files)} files changed")
+    for name in gone:
+        del files[name]
+    for name in stale:
+        files[name] = read(folder, name)
+    checkpoint["next_call"]["body"] = body_of(files)
+
+
+def settlement(call, lease_id, outcome):
+    request = call["lease_request"]
+    return {
+        "lease_id": lease_id,
+        "request_id": request["request_id"],
+        "quota": request["quota"],
+        "outcome": outcome,
+    }
+
+
+def call_model(body):
+    """Here the body goes to the provider; this is what it said it used."""
+    return {"input_tokens": len(body) // BYTES_PER_TOKEN, "output_tokens": 40}
+
+
+def main():
+    if len(sys.argv) != 8:
+        sys.exit(__doc__.strip().splitlines()[2])
+    bootstrap, registry, schemas, prefix, agent_id, quota, folder = sys.argv[1:]
+    path = os.path.join(folder, ".fairway", "checkpoint.json")
+    agent = Agent(bootstrap, registry, agent_id, schemas, prefix)
+
+    checkpoint = checkpoints.load(path)
+    if checkpoint is None:
+        checkpoint = begin(folder, quota)
+    elif checkpoint["next_call"]["sent_on"]:
+        # Killed while the provider worked on it. Nobody knows what it used, so nothing is given back, and the same call
+        # is a new request that says what it repeats. If it had been settled already, this second word changes nothing.
+        call = checkpoint["next_call"]
+        log(f"resumed: {call['lease_request']['request_id']} was sent, its answer is lost")
+        agent.settle(settlement(call, call["sent_on"], "FAILED_AFTER_SEND"))
+        retry_of = call["lease_request"]["request_id"]
+        call["lease_request"].update(request_id=str(uuid.uuid4()), retry_of=retry_of)
+        call["sent_on"] = None
+        refresh(folder, checkpoint)
+    else:
+        refresh(folder, checkpoint)
+    checkpoints.save(path, checkpoint)
+
+    call = checkpoint["next_call"]
+    log(f"waiting as {call['lease_request']['request_id']}")
+    decision = agent.lease(call["lease_request"], WAIT_S)
+    if decision["status"] == "REJECTED":
+        checkpoints.delete(path)  # this request is over: whoever starts again begins a new one
+        sys.exit(f"{decision['rejected']['reason']}: {decision['rejected']['detail']}")
+
+    lease_id = decision["granted"]["lease_id"]
+    call["sent_on"] = lease_id
+    checkpoints.save(path, checkpoint)
+    sent_at = time.monotonic()
+    usage = call_model(call["body"])
+    signal = {"status": 200, "class": "OK", "age_ms": 0}
+    signal["ms_since_send"] = int((time.monotonic() - sent_at) * 1000)
+    agent.settle(dict(settlement(call, lease_id, "SUCCEEDED"), usage=usage, signal=signal))
+    checkpoints.delete(path)
+    agent.close()
+    log(f"settled {call['lease_request']['request_id']}")
+
+
+main()

@@ -1,0 +1,57 @@
+"""One model call under a lease of the gateway's HTTP API, with nothing but Python's standard library.
+
+python3 http_lease.py GATEWAY_URL QUOTA AGENT
+
+Where callers have tokens (docs/gateway.md), FAIRWAY_TOKEN is sent.
+"""
+
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.request
+
+WAIT_MS = 30_000  # the gateway answers earlier if it is decided earlier
+PATIENCE_S = 600
+
+
+def call(method, url, body=None):
+    """An answer of the gateway as JSON; its errors say what was expected."""
+    headers = {"content-type": "application/json"}
+    if os.environ.get("FAIRWAY_TOKEN"):
+        headers["x-fairway-token"] = os.environ["FAIRWAY_TOKEN"]
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data=data, headers=headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=2 * WAIT_MS / 1000) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        sys.exit(f"{error.code}: {json.load(error)['error']['message']}")
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__.strip().splitlines()[2])
+    gateway, quota, agent = sys.argv[1:]
+    leases = gateway + "/v1/leases"
+    ask = {"quota": quota, "agent": agent, "input_tokens": 300, "max_output_tokens": 100}
+    lease = call("POST", leases, dict(ask, wait_ms=WAIT_MS))
+    until = time.monotonic() + PATIENCE_S
+    while lease["status"] == "QUEUED":
+        if time.monotonic() > until:
+            call("DELETE", f"{leases}/{lease['id']}")
+            sys.exit(f"No lease within {PATIENCE_S} s")
+        eta = f", {lease['eta_ms'] // 1000} s to go" if "eta_ms" in lease else ""
+        print(f"in line at {lease.get('position', '?')}{eta}", file=sys.stderr)
+        lease = call("GET", f"{leases}/{lease['id']}?wait_ms={WAIT_MS}")
+    if lease["status"] == "REJECTED":
+        sys.exit(f"{lease['reason']}: {lease['message']}")
+
+    usage = {"input_tokens": 280, "output_tokens": 40}  # here the model is called; this is what it said it used
+    report = {"outcome": "SUCCEEDED", "usage": usage, "signal": {"status": 200, "class": "OK"}}
+    settled = call("POST", f"{leases}/{lease['id']}/settle", report)
+    print(json.dumps({"request_id": lease["request_id"], "status": settled["status"]}))
+
+
+main()
