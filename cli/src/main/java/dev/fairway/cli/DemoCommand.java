@@ -89,6 +89,7 @@ final class DemoCommand extends BaseCommand {
   @Option(
       names = "--html",
       paramLabel = "FILE",
+      converter = OutputFileConverter.class,
       description = "Write the page to FILE (default: fairway-demo.html in the temporary folder).")
   private Path html;
 

@@ -19,6 +19,13 @@ public final class JsonOption {
       names = "--json",
       paramLabel = "FILE|-",
       description = "Write the result as JSON to FILE, or to standard output instead of the text.")
+  void setTarget(String target) {
+    if (!"-".equals(target)) {
+      new OutputFileConverter().convert(target);
+    }
+    this.target = target;
+  }
+
   private String target;
 
   private boolean begun;

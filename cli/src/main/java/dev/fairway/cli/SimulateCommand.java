@@ -110,6 +110,7 @@ final class SimulateCommand extends BaseCommand {
   @Option(
       names = "--html",
       paramLabel = "FILE",
+      converter = OutputFileConverter.class,
       description =
           "Write a page with the table and pictures of the first seed: 429s over the agents' turns,"
               + " waits per role, the limit used.")
@@ -118,6 +119,7 @@ final class SimulateCommand extends BaseCommand {
   @Option(
       names = "--png",
       paramLabel = "FILE",
+      converter = OutputFileConverter.class,
       description = "Write the pictures of that page as one PNG.")
   private Path png;
 

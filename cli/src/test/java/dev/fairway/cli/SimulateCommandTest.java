@@ -22,6 +22,18 @@ class SimulateCommandTest {
         new PrintWriter(out, true), new PrintWriter(err, true), ("simulate " + line).split(" "));
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"--html", "--png", "--json"})
+  void shouldSayBeforeItRunsThatAFileCannotBeWritten(String option) {
+    // when
+    int code = run(option + " /no/such/folder/file --hours 1000");
+
+    // then
+    assertThat(code).isEqualTo(2);
+    assertThat(err.toString()).contains(option, "there is no folder /no/such/folder");
+    assertThat(out.toString()).isEmpty();
+  }
+
   @Test
   void shouldPrintEachPolicyBesideTheReferenceAsJson() throws IOException {
     // when

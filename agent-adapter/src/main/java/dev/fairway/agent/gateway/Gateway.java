@@ -131,6 +131,17 @@ public final class Gateway implements AutoCloseable {
     }
   }
 
+  /**
+   * Looks up every secret and provider that a configuration names, so that what is missing is said
+   * before anything is started.
+   *
+   * @throws IllegalArgumentException if a secret is absent or a provider unknown
+   */
+  public static void check(GatewayConfig config) {
+    keys(config, System.getenv());
+    new Callers(config.callers(), System.getenv());
+  }
+
   /** The base URL for clients, such as {@code http://127.0.0.1:8787}. */
   public String url() {
     String host = config.host().contains(":") ? "[" + config.host() + "]" : config.host();

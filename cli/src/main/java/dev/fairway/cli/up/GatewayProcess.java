@@ -52,6 +52,19 @@ final class GatewayProcess implements AutoCloseable {
   }
 
   /**
+   * Says what would keep it from starting, as far as that can be known before anything else runs.
+   *
+   * @throws CliException if something would, with a message for people
+   */
+  static void check(GatewaySection section) {
+    try {
+      Gateway.check(section.config());
+    } catch (IllegalArgumentException e) {
+      throw new CliException("The gateway cannot start. " + e.getMessage(), e);
+    }
+  }
+
+  /**
    * Starts it.
    *
    * @param port to listen on, instead of the section's
