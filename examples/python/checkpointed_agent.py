@@ -61,6 +61,7 @@ def begin(folder, quota):
             },
             "body": body,
             "sent_on": None,  # the lease on which it was sent, from shortly before it is sent
+            "used": None,  # what the provider said it used, from its answer on
         },
     }
 
@@ -102,6 +103,13 @@ def call_model(body):
     return {"input_tokens": len(body) // BYTES_PER_TOKEN, "output_tokens": 40}
 
 
+def finish(agent, path, call):
+    agent.settle(dict(settlement(call, call["sent_on"], "SUCCEEDED"), **call["used"]))
+    checkpoints.delete(path)
+    agent.close()
+    log(f"settled {call['lease_request']['request_id']}")
+
+
 def main():
     if len(sys.argv) != 8:
         sys.exit(__doc__.strip().splitlines()[2])
@@ -112,9 +120,13 @@ def main():
     checkpoint = checkpoints.load(path)
     if checkpoint is None:
         checkpoint = begin(folder, quota)
+    elif checkpoint["next_call"]["used"]:
+        # Killed after the answer. Only the settlement may be missing; a second one changes nothing.
+        finish(agent, path, checkpoint["next_call"])
+        return
     elif checkpoint["next_call"]["sent_on"]:
         # Killed while the provider worked on it. Nobody knows what it used, so nothing is given back, and the same call
-        # is a new request that says what it repeats. If it had been settled already, this second word changes nothing.
+        # is a new request that says what it repeats.
         call = checkpoint["next_call"]
         log(f"resumed: {call['lease_request']['request_id']} was sent, its answer is lost")
         agent.settle(settlement(call, call["sent_on"], "FAILED_AFTER_SEND"))
@@ -140,10 +152,9 @@ def main():
     usage = call_model(call["body"])
     signal = {"status": 200, "class": "OK", "age_ms": 0}
     signal["ms_since_send"] = int((time.monotonic() - sent_at) * 1000)
-    agent.settle(dict(settlement(call, lease_id, "SUCCEEDED"), usage=usage, signal=signal))
-    checkpoints.delete(path)
-    agent.close()
-    log(f"settled {call['lease_request']['request_id']}")
+    call["used"] = {"usage": usage, "signal": signal}
+    checkpoints.save(path, checkpoint)
+    finish(agent, path, call)
 
 
 main()

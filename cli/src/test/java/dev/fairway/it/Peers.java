@@ -161,7 +161,8 @@ public final class Peers {
     }
   }
 
-  private static void requireRuns(String what, List<String> command) {
+  /** Skips the calling test, with the reason, where a program does not run. */
+  public static void requireRuns(String what, List<String> command) {
     Result result;
     try {
       result = run(command, Path.of("."), "", QUICK);

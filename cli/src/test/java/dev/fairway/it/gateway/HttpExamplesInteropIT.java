@@ -20,12 +20,15 @@ class HttpExamplesInteropIT {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   enum Example {
-    PYTHON(List.of("python3", "-B", EXAMPLES.resolve("python/http_lease.py").toString())),
-    CURL(List.of("sh", EXAMPLES.resolve("curl/one-call.sh").toString()));
+    PYTHON(
+        "python3", List.of("python3", "-B", EXAMPLES.resolve("python/http_lease.py").toString())),
+    CURL("curl", List.of("sh", EXAMPLES.resolve("curl/one-call.sh").toString()));
 
+    private final String program;
     private final List<String> command;
 
-    Example(List<String> command) {
+    Example(String program, List<String> command) {
+      this.program = program;
       this.command = command;
     }
   }
@@ -34,6 +37,7 @@ class HttpExamplesInteropIT {
   @ParameterizedTest
   @EnumSource
   void shouldMakeACallUnderALease(Example example) {
+    Peers.requireRuns(example.program, List.of(example.program, "--version"));
     try (GatewayUp up =
         GatewayUp.start(
             """
