@@ -18,6 +18,7 @@ import dev.fairway.cli.embedded.TopicSetup;
 import dev.fairway.cli.ops.AgentStore;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.QuotaStore;
+import dev.fairway.cli.ops.StatusClient;
 import dev.fairway.cli.ops.TopicReader;
 import dev.fairway.cli.registry.InProcessSchemaRegistry;
 import dev.fairway.dispatcher.DispatcherConfig;
@@ -121,6 +122,9 @@ class SilentCoordinatorIT {
                   .build());
     }
     startCoordinator();
+    StatusClient status =
+        new StatusClient(List.of(URI.create("http://127.0.0.1:" + coordinator.httpPort())));
+    await().atMost(Duration.ofSeconds(60)).until(() -> status.quotasById().containsKey(QUOTA));
     dispatcher =
         DispatcherService.start(
             DispatcherConfig.of(
