@@ -90,6 +90,10 @@ record DemoReport(
         row("limit used", false, run -> decimal(100 * run.limitUsed()) + " %"),
         row("wait of a turn, median", false, run -> whole(run.waitMs().p50()) + " ms"),
         row("wait of a turn, 95th percentile", false, run -> whole(run.waitMs().p95()) + " ms"),
+        row(
+            "waited by all turns together",
+            false,
+            run -> whole(run.waitMs().total() / 1_000) + " s"),
         new Row("leases granted", "", whole(leases.grants()), false),
         new Row("leases settled", "", whole(leases.settled()), false),
         new Row(

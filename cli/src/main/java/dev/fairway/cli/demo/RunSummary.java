@@ -7,6 +7,7 @@ import dev.fairway.cli.demo.fleet.AgentLog;
 import dev.fairway.cli.demo.fleet.AgentLog.Counts;
 import dev.fairway.cli.demo.fleet.FleetRun;
 import dev.fairway.cli.demo.fleet.Stage;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -47,8 +48,11 @@ record RunSummary(
     @JsonProperty("limit_used") double limitUsed,
     @JsonProperty("wait_ms") Wait waitMs) {
 
-  /** Quantiles of the waits, in milliseconds. */
-  record Wait(long p50, long p95) {}
+  /**
+   * Waits in milliseconds: quantiles over turns, and the sum of all. Where few agents are stuck in
+   * backoff, and run few turns for that, the sum alone tells it.
+   */
+  record Wait(long p50, long p95, long total) {}
 
   /**
    * Sums up a run.
@@ -91,7 +95,8 @@ record RunSummary(
             .mapToLong(log -> log.counts().tasks())
             .sum(),
         Math.round(inputInTime / capacityTokens * 10_000) / 10_000.0,
-        new Wait(quantile(waits, 0.5), quantile(waits, 0.95)));
+        new Wait(
+            quantile(waits, 0.5), quantile(waits, 0.95), Math.round(Arrays.stream(waits).sum())));
   }
 
   /** 429s in 1000 calls. */
