@@ -9,6 +9,7 @@ const path = require('path')
 const ANSWER_MS = 2_000 // a request without an answer is sent again after this, then after twice as long, and so on
 const REMEMBERED_MAX = 10_000 // requests of which the newest decision is remembered
 const UNREAD_MAX = 1_000 // decisions that wait for the program; beyond it the oldest go
+const CLOCK_WINDOW_MS = 300_000 // how long the fastest decision tells how the coordinator's clock differs from this one
 const TOPIC_MS = 30_000 // longest wait for the reply topic after the first request
 
 const replyTopic = (prefix, agentId) =>
@@ -26,6 +27,8 @@ class Agent {
   #reading = null
   #newest = new Map()
   #unread = []
+  #clockOffsetMs = null
+  #clockWindowEnds = 0
   #wake = () => {}
 
   constructor({ bootstrap, registry, agentId, prefix = 'fairway.', createPartitioner = Partitioners.DefaultPartitioner }) {
@@ -121,6 +124,7 @@ class Agent {
 
   async #take(message) {
     const decision = await this.registry.decode(message.value)
+    this.#noteClock(decision)
     if (this.#isNews(decision)) {
       this.#unread.push({ decision, headers: message.headers })
       this.#unread.splice(0, this.#unread.length - UNREAD_MAX)
@@ -155,9 +159,44 @@ class Agent {
     return this.#unread.shift() ?? null
   }
 
-  // Asks until there is an answer, waits in line, and returns the GRANTED or REJECTED decision.
+  // Asks until there is an answer, waits in line, and returns the GRANTED or REJECTED decision. Its request_id may be
+  // another than the request's: a grant that came too late is given back and asked for anew.
   async lease(request, timeoutMs) {
     const until = Date.now() + timeoutMs
+    for (;;) {
+      const askedAt = performance.now()
+      const decision = await this.#answer(request, until, timeoutMs)
+      if (decision.status === 'GRANTED') {
+        if (!this.#isLate(decision, askedAt)) {
+          return decision
+        }
+        const { quota, request_id } = request
+        await this.settle({ lease_id: decision.granted.lease_id, request_id, quota, outcome: 'NOT_SENT' })
+      } else if (decision.rejected.reason !== 'LEASE_EXPIRED') {
+        return decision // the other one says that the grant got lost
+      }
+      request = { ...request, request_id: randomUUID() } // nothing was sent: no retry_of
+    }
+  }
+
+  // The smallest difference is that of the clocks: no decision is read before it was made.
+  #noteClock(decision) {
+    const now = performance.now()
+    const offsetMs = now - Number(decision.decided_at_ms)
+    if (this.#clockOffsetMs === null || now > this.#clockWindowEnds) {
+      this.#clockWindowEnds = now + CLOCK_WINDOW_MS
+      this.#clockOffsetMs = offsetMs
+    }
+    this.#clockOffsetMs = Math.min(this.#clockOffsetMs, offsetMs)
+  }
+
+  // Whether the lease is over. It never is within its TTL of the request.
+  #isLate(decision, askedAt) {
+    const decidedAt = Number(decision.decided_at_ms) + this.#clockOffsetMs
+    return performance.now() > Math.max(askedAt, decidedAt) + Number(decision.granted.ttl_ms)
+  }
+
+  async #answer(request, until, timeoutMs) {
     let silentMs = ANSWER_MS
     let answered = false
     await this.ask(request)

@@ -82,9 +82,10 @@ class IsolationIT {
   }
 
   @Test
-  void shouldDropAGrantWhenItsLeaseIsOverAndCommitPastItThen() throws Exception {
+  void shouldDropAGrantThatNoTopicTakesInTimeAndCommitPastItThen() throws Exception {
     // given
-    Dispatcher dispatcher = harness.start(Map.of("clock.tolerance.ms", "0"));
+    Dispatcher dispatcher =
+        harness.start(Map.of("clock.tolerance.ms", "0", "parking.deadline.ms", "2000"));
     harness.register("stuck", "no-such-topic", 0);
 
     // when
