@@ -4,6 +4,7 @@ import dev.fairway.cli.demo.DemoOptions;
 import dev.fairway.cli.demo.DemoOutcome;
 import dev.fairway.cli.demo.DemoRunner;
 import dev.fairway.cli.demo.fleet.Backoff;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -127,7 +128,7 @@ final class DemoCommand extends BaseCommand {
           "Expected to write the page to "
               + file
               + ", but: "
-              + e
+              + FileTrouble.of(e)
               + ". Name a file that can be written with --html.",
           e);
     }

@@ -4,6 +4,7 @@ import dev.fairway.cli.demo.emulator.Ledger;
 import dev.fairway.cli.demo.emulator.ModelSpeed;
 import dev.fairway.cli.demo.emulator.ProviderEmulator;
 import dev.fairway.cli.demo.emulator.ProviderLimits;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -114,7 +115,11 @@ final class DemoEmulatorCommand extends BaseCommand {
       return Ledger.appendingTo(ledger);
     } catch (IOException e) {
       throw new CliException(
-          "Expected to append to " + ledger + ", but: " + e + ". Name a file that can be written.",
+          "Expected to append to "
+              + ledger
+              + ", but: "
+              + FileTrouble.of(e)
+              + ". Name a file that can be written.",
           e);
     }
   }

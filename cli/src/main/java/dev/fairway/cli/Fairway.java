@@ -9,6 +9,8 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -71,12 +73,20 @@ public final class Fairway implements Runnable {
     return new CommandLine(new Fairway())
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setParameterExceptionHandler(Fairway::wrongUsage)
+        .setExecutionStrategy(Fairway::execute)
         .setExecutionExceptionHandler((error, command, parsed) -> failed(error, command));
   }
 
   @Override
   public void run() {
     throw new ParameterException(spec.commandLine(), "Expected a command, but found none.");
+  }
+
+  private static int execute(ParseResult parsed) {
+    if (parsed.asCommandLineList().stream().noneMatch(CommandLine::isUsageHelpRequested)) {
+      OutputPaths.check(parsed);
+    }
+    return new RunLast().execute(parsed);
   }
 
   private static int wrongUsage(ParameterException error, String[] args) {
@@ -101,8 +111,9 @@ public final class Fairway implements Runnable {
     if (error instanceof KafkaException) {
       return "Kafka refused: " + error.getMessage();
     }
+    String text = error.toString();
     return "failed unexpectedly: "
-        + error
+        + (text.endsWith(".") ? text.substring(0, text.length() - 1) : text)
         + ". Run again with FAIRWAY_LOG=DEBUG for the whole story.";
   }
 }

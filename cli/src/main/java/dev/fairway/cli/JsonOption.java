@@ -2,6 +2,7 @@ package dev.fairway.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -64,7 +65,7 @@ public final class JsonOption {
           "Expected to write JSON to "
               + file
               + ", but: "
-              + e
+              + FileTrouble.of(e)
               + ". Name a file that can be written.",
           e);
     }

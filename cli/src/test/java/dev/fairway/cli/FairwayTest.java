@@ -19,6 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
 
 class FairwayTest {
 
@@ -29,6 +30,117 @@ class FairwayTest {
 
   private int run(String... args) {
     return Fairway.run(new PrintWriter(out, true), new PrintWriter(err, true), args);
+  }
+
+  @Test
+  void shouldMissAGatewaysKeyBeforeAnythingStarts() throws Exception {
+    // given
+    Path config =
+        Files.writeString(
+            folder.resolve("fairway.yaml"),
+            """
+            quotas:
+              - id: ant/sonnet
+                models: ["claude-*"]
+                limits: {requests_per_minute: 60}
+            gateway:
+              upstreams:
+                anthropic: {provider: anthropic, key: {env: FAIRWAY_TEST_NO_SUCH_KEY}}
+            """);
+    Path data = folder.resolve("data");
+
+    // when
+    int code = run("up", "--config", config.toString(), "--data", data.toString());
+
+    // then
+    assertThat(code).isEqualTo(1);
+    assertThat(err.toString())
+        .startsWith("fairway: The gateway cannot start. ")
+        .contains("environment variable FAIRWAY_TEST_NO_SUCH_KEY");
+    assertThat(data).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "demo --html DIR/no/x.html",
+        "demo --json DIR/no/x.json",
+        "demo --html DIR",
+        "demo emulator --ledger DIR/no/calls.jsonl",
+        "simulate --png DIR/no/x.png",
+        "simulate --html DIR/no/x.html",
+        "replay --bootstrap 127.0.0.1:1 --export DIR/no/journal.jsonl",
+        "dry-run DIR/no.jsonl --json DIR/no/x.json",
+        "status --json DIR/no/x.json"
+      })
+  void shouldCheckWhereTheResultGoesBeforeTheWorkBegins(String line) {
+    // when
+    int code = run(line.replace("DIR", folder.toString()).split(" "));
+
+    // then
+    assertThat(code).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("fairway: Expected a file that can be written for --")
+        .contains(folder.toString())
+        .contains("Name another file.");
+  }
+
+  @Test
+  void shouldCheckEveryOptionThatNamesAFileToWrite() {
+    assertThat(everyOption(Fairway.commandLine()))
+        .filteredOn(
+            option ->
+                option.description().length > 0 && option.description()[0].startsWith("Write"))
+        .extracting(OptionSpec::longestName)
+        .isNotEmpty()
+        .isSubsetOf(OutputPaths.OPTIONS);
+  }
+
+  private static List<OptionSpec> everyOption(CommandLine command) {
+    List<OptionSpec> options = new ArrayList<>(command.getCommandSpec().options());
+    command.getSubcommands().values().forEach(sub -> options.addAll(everyOption(sub)));
+    return options;
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "status --bootstrap h:1 --registry nonsense",
+        "up --registry ftp://h",
+        "replay --verify --bootstrap h:1 --registry h:8081"
+      })
+  void shouldNameTheOptionOfAMalformedRegistry(String line) {
+    // when
+    int code = run(line.split(" "));
+
+    // then
+    assertThat(code).isEqualTo(2);
+    assertThat(err.toString())
+        .contains("--registry", "expected a URL such as http://127.0.0.1:8081")
+        .doesNotContain("..", "unexpectedly");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "quota apply nosuch.yaml",
+        "up --config nosuch.yaml --data DIR/data",
+        "demo --trace DIR",
+        "explain nosuch.json",
+        "dry-run DIR",
+        "up --data FILE"
+      })
+  void shouldSayInWordsWhatIsWrongWithAFile(String line) throws Exception {
+    // given
+    Path file = Files.writeString(folder.resolve("file"), "");
+
+    // when
+    int code =
+        run(line.replace("DIR", folder.toString()).replace("FILE", file.toString()).split(" "));
+
+    // then
+    assertThat(code).isNotZero();
+    assertThat(err.toString()).startsWith("fairway: ").doesNotContain("Exception", "..");
   }
 
   @ParameterizedTest

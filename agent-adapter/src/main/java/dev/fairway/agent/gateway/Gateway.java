@@ -89,6 +89,20 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
+   * Checks what a start would find wrong before it listens: its providers and its secrets.
+   *
+   * @throws IllegalArgumentException if a secret is absent or a provider unknown
+   */
+  public static void check(GatewayConfig config) {
+    check(config, System.getenv());
+  }
+
+  static void check(GatewayConfig config, Map<String, String> environment) {
+    keys(config, environment);
+    config.callers().forEach(caller -> caller.token().resolve(environment));
+  }
+
+  /**
    * Starts a gateway.
    *
    * @param admission stays its owner's; its agent id must be registered with members, else the
@@ -117,8 +131,8 @@ public final class Gateway implements AutoCloseable {
               + ":"
               + config.port()
               + ", but: "
-              + e
-              + ". Name another address for the gateway.",
+              + rootOf(e)
+              + ". Stop what listens there, or choose another with gateway.port.",
           e);
     }
   }
@@ -210,6 +224,14 @@ public final class Gateway implements AutoCloseable {
     client.setUserAgentField(null);
     client.setHttpCookieStore(new HttpCookieStore.Empty());
     return client;
+  }
+
+  private static String rootOf(Throwable error) {
+    Throwable root = error;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return root.getMessage() == null ? root.toString() : root.getMessage();
   }
 
   private static Map<String, String> keys(GatewayConfig config, Map<String, String> environment) {

@@ -83,6 +83,7 @@ record DemoReport(
         row("tasks finished", true, run -> whole(run.tasksFinished())),
         row("pull requests merged", true, run -> whole(run.prsMerged())),
         row("tokens wasted on re-plans", true, run -> whole(run.wastedTokens())),
+        row("seconds waited, all agents", true, run -> decimal(run.waitedS())),
         row("turns finished", false, run -> whole(run.turnsFinished())),
         row("calls", false, run -> whole(run.calls())),
         row("429s", false, run -> whole(run.provider429())),
@@ -136,7 +137,8 @@ record DemoReport(
         new Definition(
             "wait",
             "From the moment a turn wants its call until the call that is accepted is sent, or the run"
-                + " ends."),
+                + " ends: for a lease, or in refused calls, backoff and re-plans. Without admission most"
+                + " turns wait for nothing and a few for minutes, which only the sum shows."),
         new Definition(
             "lease",
             "Leave to make one call, granted when the limit covers it. Granted, settled and expired are"

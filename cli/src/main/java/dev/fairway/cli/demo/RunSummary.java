@@ -7,6 +7,7 @@ import dev.fairway.cli.demo.fleet.AgentLog;
 import dev.fairway.cli.demo.fleet.AgentLog.Counts;
 import dev.fairway.cli.demo.fleet.FleetRun;
 import dev.fairway.cli.demo.fleet.Stage;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -23,7 +24,8 @@ import java.util.List;
  * @param limitUsed input tokens charged within the run, over what the limit could give in it: its
  *     opening level and its refill
  * @param waitMs how long turns waited until the call that succeeded was sent, or until the run
- *     ended
+ *     ended; the control's backoffs and re-plans are in it
+ * @param waitedS the sum of these waits over all agents, in seconds
  */
 @JsonPropertyOrder({
   "calls",
@@ -34,7 +36,8 @@ import java.util.List;
   "tasks_finished",
   "prs_merged",
   "limit_used",
-  "wait_ms"
+  "wait_ms",
+  "waited_s"
 })
 record RunSummary(
     long calls,
@@ -45,7 +48,8 @@ record RunSummary(
     @JsonProperty("tasks_finished") long tasksFinished,
     @JsonProperty("prs_merged") long prsMerged,
     @JsonProperty("limit_used") double limitUsed,
-    @JsonProperty("wait_ms") Wait waitMs) {
+    @JsonProperty("wait_ms") Wait waitMs,
+    @JsonProperty("waited_s") double waitedS) {
 
   /** Quantiles of the waits, in milliseconds. */
   record Wait(long p50, long p95) {}
@@ -91,7 +95,8 @@ record RunSummary(
             .mapToLong(log -> log.counts().tasks())
             .sum(),
         Math.round(inputInTime / capacityTokens * 10_000) / 10_000.0,
-        new Wait(quantile(waits, 0.5), quantile(waits, 0.95)));
+        new Wait(quantile(waits, 0.5), quantile(waits, 0.95)),
+        Math.round(Arrays.stream(waits).sum() / 100) / 10.0);
   }
 
   /** 429s in 1000 calls. */

@@ -47,6 +47,20 @@ final class GatewayProcess implements AutoCloseable {
   }
 
   /**
+   * Checks what can be known before anything has started: that its secrets are where they are said
+   * to be.
+   *
+   * @throws CliException if one is not
+   */
+  static void checkSecrets(GatewaySection section) {
+    try {
+      Gateway.check(section.config());
+    } catch (IllegalArgumentException e) {
+      throw new CliException("The gateway cannot start. " + e.getMessage(), e);
+    }
+  }
+
+  /**
    * Starts it.
    *
    * @param port to listen on, instead of the section's
