@@ -89,6 +89,7 @@ final class DemoCommand extends BaseCommand {
   @Option(
       names = "--html",
       paramLabel = "FILE",
+      converter = OutputFileConverter.class,
       description = "Write the page to FILE (default: fairway-demo.html in the temporary folder).")
   private Path html;
 
@@ -100,14 +101,25 @@ final class DemoCommand extends BaseCommand {
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage() + ".", e);
     }
+    Path file =
+        (html == null ? Path.of(System.getProperty("java.io.tmpdir"), "fairway-demo.html") : html)
+            .toAbsolutePath();
+    if (OutputFileConverter.trouble(file) != null) {
+      throw new CliException(
+          "Expected to write the page to "
+              + file
+              + ", but "
+              + OutputFileConverter.trouble(file)
+              + ". Name a file that can be written with --html.");
+    }
     Consumer<String> progress = Terminal.isStandardError() ? this::note : line -> {};
     DemoOutcome outcome = DemoRunner.run(options, progress);
-    Path page = writePage(outcome.page());
     say("");
     outcome.lines().forEach(this::say);
     say("");
-    say("page: " + page.toUri());
-    writeJson(outcome.json(page));
+    writeJson(outcome.json(file));
+    writePage(file, outcome.page());
+    say("page: " + file.toUri());
     if (!outcome.leasesClosed()) {
       throw new CliException(
           "Expected every lease to be settled, but the journal says otherwise: see grants, settled and"
@@ -116,18 +128,15 @@ final class DemoCommand extends BaseCommand {
     return 0;
   }
 
-  private Path writePage(String text) {
-    Path file =
-        (html == null ? Path.of(System.getProperty("java.io.tmpdir"), "fairway-demo.html") : html)
-            .toAbsolutePath();
+  private static void writePage(Path file, String text) {
     try {
-      return Files.writeString(file, text, StandardCharsets.UTF_8);
+      Files.writeString(file, text, StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new CliException(
           "Expected to write the page to "
               + file
-              + ", but: "
-              + e
+              + ", but "
+              + FileTrouble.of(e)
               + ". Name a file that can be written with --html.",
           e);
     }

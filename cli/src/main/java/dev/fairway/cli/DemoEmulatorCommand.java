@@ -46,6 +46,7 @@ final class DemoEmulatorCommand extends BaseCommand {
   @Option(
       names = "--ledger",
       paramLabel = "FILE",
+      converter = OutputFileConverter.class,
       description =
           "Append every call to FILE as JSON lines: one when it is admitted, one when it ended.")
   private Path ledger;
@@ -114,7 +115,11 @@ final class DemoEmulatorCommand extends BaseCommand {
       return Ledger.appendingTo(ledger);
     } catch (IOException e) {
       throw new CliException(
-          "Expected to append to " + ledger + ", but: " + e + ". Name a file that can be written.",
+          "Expected to append to "
+              + ledger
+              + ", but "
+              + FileTrouble.of(e)
+              + ". Name a file that can be written.",
           e);
     }
   }

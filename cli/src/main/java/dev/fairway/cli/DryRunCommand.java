@@ -63,6 +63,7 @@ public final class DryRunCommand implements Callable<Integer> {
   @Option(
       names = "--json",
       paramLabel = "FILE|-",
+      converter = OutputTargetConverter.class,
       defaultValue = "-",
       description = "Where the events go; standard output by default.")
   private String target;

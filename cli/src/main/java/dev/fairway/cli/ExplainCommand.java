@@ -77,6 +77,7 @@ public final class ExplainCommand implements Callable<Integer> {
   @Option(
       names = "--json",
       paramLabel = "FILE|-",
+      converter = OutputTargetConverter.class,
       defaultValue = "-",
       description = "Where the result goes; standard output by default.")
   private String target;

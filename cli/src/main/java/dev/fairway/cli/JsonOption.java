@@ -18,6 +18,7 @@ public final class JsonOption {
   @Option(
       names = "--json",
       paramLabel = "FILE|-",
+      converter = OutputTargetConverter.class,
       description = "Write the result as JSON to FILE, or to standard output instead of the text.")
   private String target;
 
@@ -63,8 +64,8 @@ public final class JsonOption {
       throw new CliException(
           "Expected to write JSON to "
               + file
-              + ", but: "
-              + e
+              + ", but "
+              + FileTrouble.of(e)
               + ". Name a file that can be written.",
           e);
     }

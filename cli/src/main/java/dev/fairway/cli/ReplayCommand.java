@@ -88,6 +88,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(
       names = "--json",
       paramLabel = "FILE|-",
+      converter = OutputTargetConverter.class,
       defaultValue = "-",
       description = "Where the result goes as JSON; standard output by default.")
   private String target;
@@ -102,6 +103,7 @@ public final class ReplayCommand implements Callable<Integer> {
         names = "--export",
         required = true,
         paramLabel = "FILE",
+        converter = OutputFileConverter.class,
         description = "Write the journal to a file, one record a line, for --journal.")
     private Path export;
   }

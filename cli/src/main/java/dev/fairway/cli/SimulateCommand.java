@@ -110,6 +110,7 @@ final class SimulateCommand extends BaseCommand {
   @Option(
       names = "--html",
       paramLabel = "FILE",
+      converter = OutputFileConverter.class,
       description =
           "Write a page with the table and pictures of the first seed: 429s over the agents' turns,"
               + " waits per role, the limit used.")
@@ -118,6 +119,7 @@ final class SimulateCommand extends BaseCommand {
   @Option(
       names = "--png",
       paramLabel = "FILE",
+      converter = OutputFileConverter.class,
       description = "Write the pictures of that page as one PNG.")
   private Path png;
 
@@ -234,7 +236,11 @@ final class SimulateCommand extends BaseCommand {
       note("wrote " + file);
     } catch (IOException e) {
       throw new CliException(
-          "Expected to write " + file + ", but: " + e + ". Name a file in a folder that exists.",
+          "Expected to write "
+              + file
+              + ", but "
+              + FileTrouble.of(e)
+              + ". Name a file in a folder that exists.",
           e);
     }
   }
