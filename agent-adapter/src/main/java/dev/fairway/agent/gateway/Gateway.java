@@ -6,6 +6,7 @@ import dev.fairway.agent.gateway.GatewayConfig.Bounds;
 import dev.fairway.agent.gateway.GatewayConfig.Upstream;
 import dev.fairway.agent.gateway.TokenCounter.Vocabulary;
 import dev.fairway.agent.provider.ProviderProfiles;
+import java.net.BindException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -100,6 +101,16 @@ public final class Gateway implements AutoCloseable {
     return start(config, new KafkaAdmission(admission), System.getenv());
   }
 
+  /**
+   * Looks whether every secret that a gateway needs is there, without starting one.
+   *
+   * @throws IllegalArgumentException if a secret is absent or a provider unknown
+   */
+  public static void check(GatewayConfig config) {
+    var unusedKeys = keys(config, System.getenv());
+    var unusedCallers = new Callers(config.callers(), System.getenv());
+  }
+
   static Gateway start(GatewayConfig config, Admission admission, Map<String, String> environment) {
     Gateway gateway = new Gateway(config, admission, environment);
     loadVocabularies(config);
@@ -116,9 +127,11 @@ public final class Gateway implements AutoCloseable {
               + config.host()
               + ":"
               + config.port()
-              + ", but: "
-              + e
-              + ". Name another address for the gateway.",
+              + ", but "
+              + (e.getCause() instanceof BindException
+                  ? "another process does, or the address is none of this machine's"
+                  : "failed: " + e.getMessage())
+              + ". Set another gateway.port or gateway.host.",
           e);
     }
   }

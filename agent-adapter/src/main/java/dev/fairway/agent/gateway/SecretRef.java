@@ -68,7 +68,12 @@ public record SecretRef(String env, Path file) {
       return Files.readString(file, StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new IllegalArgumentException(
-          "Expected a readable secret in " + this + ", but: " + e, e);
+          "Expected a readable secret in "
+              + this
+              + ", but "
+              + (Files.exists(file) ? "it cannot be read as text" : "there is no such file")
+              + ". Name another place.",
+          e);
     }
   }
 

@@ -30,6 +30,19 @@ final class GatewayProcess implements AutoCloseable {
     this.gateway = gateway;
   }
 
+  /**
+   * Looks whether its secrets are there.
+   *
+   * @throws CliException if not, with a message for people
+   */
+  static void check(GatewaySection section) {
+    try {
+      Gateway.check(section.config());
+    } catch (IllegalArgumentException e) {
+      throw new CliException("The gateway cannot start. " + e.getMessage(), e);
+    }
+  }
+
   /** Has the decisions for all agents behind the gateway come to it, unless they do already. */
   static void register(String id, Pipeline pipeline) {
     AgentStore agents = new AgentStore(pipeline);

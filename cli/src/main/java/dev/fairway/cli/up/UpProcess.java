@@ -58,6 +58,10 @@ public final class UpProcess implements AutoCloseable {
    * @throws RuntimeException if a part does not start, with a message for people; close it then
    */
   public void start() {
+    if (gatewaySection() != null) {
+      // Before half a minute is spent on what it needs.
+      GatewayProcess.check(gatewaySection());
+    }
     DataFolder data = parts.add("data folder", DataFolder.open(settings.data()));
     RememberedPorts ports = RememberedPorts.read(data.path().resolve("ports.properties"));
     String bootstrap = settings.bootstrap() == null ? startKafka(data) : settings.bootstrap();
