@@ -30,6 +30,8 @@ final class CallPlanner {
     }
   }
 
+  private static final int SHOWN_MAX = 200;
+
   private final Router router;
   private final Waits waits;
   private final InputEstimator estimator;
@@ -84,9 +86,10 @@ final class CallPlanner {
     Router.Target target = router.ofModel(read.model());
     if (target == null) {
       throw new NotTakenException(
-          Trouble.notFound(
-              "Expected a model that a route of the gateway is for, but found none for this one. Add"
-                  + " it to gateway.routes."));
+          Trouble.unknownModel(
+              "Expected a model that a route of the gateway is for, but found none for '"
+                  + shown(read.model())
+                  + "'. Add it to the models of a quota, or to gateway.routes where there are any."));
     }
     boolean counted = endpoint.isCounted() && target.quota() != null;
     String conversation = endpoint == Endpoint.EMBEDDINGS ? null : read.conversationHash();
@@ -119,6 +122,16 @@ final class CallPlanner {
         patience(headers));
   }
 
+  /** A client's text as part of a message: printable, and cut where it is long. */
+  private static String shown(String text) {
+    StringBuilder printable = new StringBuilder();
+    text.codePoints()
+        .limit(SHOWN_MAX)
+        .map(c -> Character.isISOControl(c) ? '?' : c)
+        .forEach(printable::appendCodePoint);
+    return printable.append(text.length() > printable.length() ? "..." : "").toString();
+  }
+
   /** The provider's own count of a call's input, or null if there is none to be had. */
   CompletableFuture<Long> counted(CallPlan plan, CountedTokens counts) {
     Endpoint endpoint = Endpoint.of(plan.method(), plan.path());
@@ -139,10 +152,11 @@ final class CallPlanner {
     Router.Target target = router.ofUnknownPath();
     if (target == null) {
       throw new NotTakenException(
-          Trouble.notFound(
+          Trouble.unknownCall(
               "Expected POST /v1/messages, /v1/messages/count_tokens, /v1/chat/completions,"
-                  + " /v1/responses or /v1/embeddings, but found another call. gateway.unknown names"
-                  + " an upstream for such."));
+                  + " /v1/responses or /v1/embeddings, but found "
+                  + shown(method + " " + path)
+                  + ". Check the base URL, or name an upstream for such calls in gateway.unknown."));
     }
     return new CallPlan(
         method,
