@@ -90,6 +90,8 @@ record DemoReport(
         row("limit used", false, run -> decimal(100 * run.limitUsed()) + " %"),
         row("wait of a turn, median", false, run -> whole(run.waitMs().p50()) + " ms"),
         row("wait of a turn, 95th percentile", false, run -> whole(run.waitMs().p95()) + " ms"),
+        row("longest wait of a turn", false, run -> whole(run.waitMs().max()) + " ms"),
+        row("time all agents waited", false, run -> decimal(run.waitMs().total() / 1000.0) + " s"),
         new Row("leases granted", "", whole(leases.grants()), false),
         new Row("leases settled", "", whole(leases.settled()), false),
         new Row(
@@ -136,7 +138,9 @@ record DemoReport(
         new Definition(
             "wait",
             "From the moment a turn wants its call until the call that is accepted is sent, or the run"
-                + " ends."),
+                + " ends: backoffs, refused calls and re-plans are in it. Without admission most turns"
+                + " are small and pass at once, while a few wait to the end: see the longest wait, and"
+                + " the time of all agents together."),
         new Definition(
             "lease",
             "Leave to make one call, granted when the limit covers it. Granted, settled and expired are"

@@ -7,6 +7,7 @@ import dev.fairway.cli.demo.fleet.AgentLog;
 import dev.fairway.cli.demo.fleet.AgentLog.Counts;
 import dev.fairway.cli.demo.fleet.FleetRun;
 import dev.fairway.cli.demo.fleet.Stage;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -47,8 +48,15 @@ record RunSummary(
     @JsonProperty("limit_used") double limitUsed,
     @JsonProperty("wait_ms") Wait waitMs) {
 
-  /** Quantiles of the waits, in milliseconds. */
-  record Wait(long p50, long p95) {}
+  /**
+   * The waits, in milliseconds.
+   *
+   * @param p50 median of all turns' waits
+   * @param p95 95th percentile
+   * @param max longest
+   * @param total sum: what a few turns lost that never came through shows here alone
+   */
+  record Wait(long p50, long p95, long max, long total) {}
 
   /**
    * Sums up a run.
@@ -91,7 +99,11 @@ record RunSummary(
             .mapToLong(log -> log.counts().tasks())
             .sum(),
         Math.round(inputInTime / capacityTokens * 10_000) / 10_000.0,
-        new Wait(quantile(waits, 0.5), quantile(waits, 0.95)));
+        new Wait(
+            quantile(waits, 0.5),
+            quantile(waits, 0.95),
+            quantile(waits, 1),
+            Math.round(Arrays.stream(waits).sum())));
   }
 
   /** 429s in 1000 calls. */
