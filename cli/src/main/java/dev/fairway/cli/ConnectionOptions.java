@@ -38,6 +38,7 @@ public final class ConnectionOptions {
   @Option(
       names = "--registry",
       paramLabel = "URL",
+      converter = RegistryUrlConverter.class,
       description = "Schema registry that goes with --bootstrap.")
   private String registry;
 
@@ -124,10 +125,17 @@ public final class ConnectionOptions {
       Properties properties = new Properties();
       try (Reader reader = Files.newBufferedReader(clientConfig, StandardCharsets.UTF_8)) {
         properties.load(reader);
-      } catch (IOException | IllegalArgumentException e) {
+      } catch (IOException e) {
         throw new CliException(
-            "Expected a properties file at " + clientConfig + ", but: " + e + ". Check the path.",
+            "Expected a properties file at "
+                + clientConfig
+                + ", but "
+                + FileTrouble.of(e)
+                + ". Check the path.",
             e);
+      } catch (IllegalArgumentException e) {
+        throw new CliException(
+            "Expected properties in " + clientConfig + ", but found: " + e.getMessage() + ".", e);
       }
       properties
           .stringPropertyNames()

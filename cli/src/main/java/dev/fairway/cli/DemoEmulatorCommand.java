@@ -5,6 +5,7 @@ import dev.fairway.cli.demo.emulator.ModelSpeed;
 import dev.fairway.cli.demo.emulator.ProviderEmulator;
 import dev.fairway.cli.demo.emulator.ProviderLimits;
 import java.io.IOException;
+import java.net.BindException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -95,6 +96,13 @@ final class DemoEmulatorCommand extends BaseCommand {
       say("ready: emulated provider at " + emulator.uri());
       writeJson(Map.of("ready", true, "url", emulator.uri().toString()));
       stopped.await();
+    } catch (BindException e) {
+      throw new CliException(
+          "Expected port "
+              + port
+              + " of 127.0.0.1 to be free, but another process listens on it. Choose another with"
+              + " --port.",
+          e);
     }
     return 0;
   }

@@ -16,7 +16,6 @@ import java.io.Reader;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -92,10 +91,9 @@ public final class DryRunCommand implements Callable<Integer> {
       try (Writer out = Files.newBufferedWriter(Path.of(target), StandardCharsets.UTF_8)) {
         return run(in, out);
       }
-    } catch (NoSuchFileException e) {
-      return failed("expected a file or folder that exists, but there is no " + e.getFile());
     } catch (IOException e) {
-      return failed("expected to read " + script + " and to write " + target + ", but: " + e);
+      return failed(
+          "expected to read " + script + " and to write " + target + ", but " + FileTrouble.of(e));
     }
   }
 
@@ -147,7 +145,7 @@ public final class DryRunCommand implements Callable<Integer> {
   }
 
   private void say(String message) {
-    spec.commandLine().getErr().println("fairway dry-run: " + message);
+    spec.commandLine().getErr().println("fairway: " + message);
   }
 
   private record Printer(EventLines lines, Consumer<String> notes) implements ScriptRunner.Output {

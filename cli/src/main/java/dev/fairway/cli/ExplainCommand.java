@@ -23,7 +23,6 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -107,8 +106,6 @@ public final class ExplainCommand implements Callable<Integer> {
         Files.writeString(Path.of(target), result, StandardCharsets.UTF_8);
       }
       return 0;
-    } catch (NoSuchFileException e) {
-      return failed("expected a file or folder that exists, but there is no " + e.getFile());
     } catch (JsonProcessingException e) {
       return failed(
           "expected JSON such as {\"provider\":\"openai\",\"status\":429,\"headers\":{},"
@@ -119,7 +116,8 @@ public final class ExplainCommand implements Callable<Integer> {
     } catch (CliException e) {
       return failed(e.getMessage());
     } catch (IOException e) {
-      return failed("expected to read " + source + " and to write " + target + ", but: " + e);
+      return failed(
+          "expected to read " + source + " and to write " + target + ", but " + FileTrouble.of(e));
     }
   }
 
@@ -305,7 +303,7 @@ public final class ExplainCommand implements Callable<Integer> {
   }
 
   private void note(String text) {
-    spec.commandLine().getErr().println("fairway explain: " + text);
+    spec.commandLine().getErr().println("fairway: " + text);
     spec.commandLine().getErr().flush();
   }
 

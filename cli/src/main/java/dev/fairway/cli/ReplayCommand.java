@@ -14,12 +14,13 @@ import dev.fairway.schemas.Topics;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import org.apache.kafka.common.errors.TimeoutException;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -73,6 +74,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(
       names = "--registry",
       paramLabel = "URL",
+      converter = RegistryUrlConverter.class,
       description =
           "Schema registry that goes with --bootstrap; without it the journal is read with the"
               + " schema of this version.")
@@ -128,15 +130,26 @@ public final class ReplayCommand implements Callable<Integer> {
   public Integer call() {
     try (JournalSource journal = open()) {
       return action.verify ? verify(journal) : export(journal);
-    } catch (NoSuchFileException e) {
-      return failed("expected a file or folder that exists, but there is no " + e.getFile());
+    } catch (FileSystemException e) {
+      return failed("expected a file that can be used, but " + FileTrouble.of(e));
     } catch (IOException e) {
+      if (e.getCause() instanceof TimeoutException) {
+        return failed(
+            "expected a Kafka broker at "
+                + source.bootstrap
+                + ", but none answered within "
+                + PATIENCE.toSeconds()
+                + " s. Start it, or name another with --bootstrap");
+      }
       return failed(e.getMessage());
     }
   }
 
   private JournalSource open() throws IOException {
     if (source.journal != null) {
+      if (Files.isDirectory(source.journal)) {
+        throw new FileSystemException(source.journal.toString(), null, "Is a directory");
+      }
       return JournalFile.open(source.journal);
     }
     Topics topics;
@@ -268,6 +281,6 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   private void say(String message) {
-    complain("fairway replay: " + message);
+    complain("fairway: " + message);
   }
 }

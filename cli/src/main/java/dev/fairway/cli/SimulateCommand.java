@@ -6,6 +6,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.replay.report.SimulateReport;
+import dev.fairway.replay.script.InvalidJsonException;
+import dev.fairway.replay.script.QuotaJson;
 import dev.fairway.replay.simulate.Policy;
 import dev.fairway.replay.simulate.Study;
 import dev.fairway.replay.simulate.StudyResult;
@@ -55,6 +57,7 @@ import picocli.CommandLine.Spec;
     modelTransformer = SimulateCommand.ParameterOptions.class)
 final class SimulateCommand extends BaseCommand {
   private static final int SEEDS_MAX = 1000;
+  private static final long KNOB_LIMIT = 1_000_000_000;
   private static final String REPLAN_COST = "--replan-cost";
 
   @Spec private CommandSpec spec;
@@ -312,6 +315,24 @@ final class SimulateCommand extends BaseCommand {
     return List.copyOf(chosen);
   }
 
+  /** A world's own limits are not known yet: any will do to find a field that is none. */
+  private static void checkKnobs(ObjectNode knobs) {
+    ObjectNode quota = JsonNodeFactory.instance.objectNode();
+    quota.put("id", "knobs").put("provider", "anthropic");
+    quota
+        .putObject("limits")
+        .put("requests_per_minute", KNOB_LIMIT)
+        .put("input_tokens_per_minute", KNOB_LIMIT)
+        .put("output_tokens_per_minute", KNOB_LIMIT);
+    quota.setAll(knobs);
+    try {
+      QuotaJson.parse(quota);
+    } catch (InvalidJsonException e) {
+      throw new IllegalArgumentException(
+          "Expected fields of a quota for --knobs, but found: " + e.getMessage(), e);
+    }
+  }
+
   private ObjectNode parseKnobs() {
     if (knobs == null) {
       return JsonNodeFactory.instance.objectNode();
@@ -319,6 +340,7 @@ final class SimulateCommand extends BaseCommand {
     try {
       JsonNode node = new ObjectMapper().readTree(knobs);
       if (node instanceof ObjectNode object) {
+        checkKnobs(object);
         return object;
       }
       throw new IllegalArgumentException(

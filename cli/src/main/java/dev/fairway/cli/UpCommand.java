@@ -50,6 +50,7 @@ final class UpCommand extends BaseCommand {
   @Option(
       names = "--registry",
       paramLabel = "URL",
+      converter = RegistryUrlConverter.class,
       description = "Schema registry to use instead of the one in this process.")
   private String registry;
 

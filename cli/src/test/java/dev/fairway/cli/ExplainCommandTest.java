@@ -160,7 +160,7 @@ class ExplainCommandTest {
     // then
     assertThat(code).isEqualTo(1);
     assertThat(out.toString()).isEmpty();
-    assertThat(err.toString()).startsWith("fairway explain: ").contains(expected);
+    assertThat(err.toString()).startsWith("fairway: ").contains(expected);
   }
 
   @Test
@@ -173,7 +173,7 @@ class ExplainCommandTest {
   @Test
   void shouldSayWhichFileIsMissing() {
     assertThat(run("", folder.resolve("nowhere.json").toString())).isEqualTo(1);
-    assertThat(err.toString()).contains("expected a file or folder that exists");
+    assertThat(err.toString()).contains("there is no file or folder");
   }
 
   @Test

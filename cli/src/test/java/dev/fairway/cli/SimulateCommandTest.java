@@ -128,12 +128,12 @@ class SimulateCommandTest {
   }
 
   @Test
-  void shouldEndWithOneWhereTheEngineRefusesTheQuota() {
+  void shouldTakeAnUnknownFieldOfTheQuotaForWrongUsage() {
     // when
     int code = run("--seeds 1 --hours 0.1 --policies fairway --knobs {\"leases\":1}");
 
     // then
-    assertThat(code).isEqualTo(1);
-    assertThat(err.toString()).contains("fairway on seed 1").contains("leases");
+    assertThat(code).isEqualTo(2);
+    assertThat(err.toString()).contains("--knobs").contains("leases");
   }
 }

@@ -10,6 +10,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.mapping.QuotaMapper;
+import dev.fairway.cli.FileTrouble;
 import dev.fairway.replay.script.InvalidJsonException;
 import dev.fairway.replay.script.QuotaJson;
 import dev.fairway.schemas.Quota;
@@ -62,7 +63,11 @@ public final class QuotaYaml {
     } catch (IOException e) {
       throw new InvalidConfigException(
           List.of(
-              "Expected a readable UTF-8 file at " + file + ", but: " + e + ". Check the path."));
+              "Expected a readable UTF-8 file at "
+                  + file
+                  + ", but "
+                  + FileTrouble.of(e)
+                  + ". Check the path."));
     }
   }
 

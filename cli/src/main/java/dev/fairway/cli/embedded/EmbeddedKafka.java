@@ -90,7 +90,9 @@ public final class EmbeddedKafka implements AutoCloseable {
     for (int attempt = 1; attempt <= START_ATTEMPTS_MAX; attempt++) {
       RememberedPorts remembered = RememberedPorts.read(folder.resolve("fairway-ports.properties"));
       Ports ports =
-          new Ports(remembered.choose("broker", port), remembered.choose("controller", 0));
+          new Ports(
+              remembered.choose("broker", port, "--port"),
+              remembered.choose("controller", 0, null));
       try {
         format(folder);
         EmbeddedKafka kafka = startOnce(folder, ports, overrides);

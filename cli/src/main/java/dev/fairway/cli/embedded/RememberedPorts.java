@@ -46,15 +46,18 @@ public final class RememberedPorts {
    * The asked port, else the remembered one if nobody has it, else a free one.
    *
    * @param asked 0: none asked
+   * @param option of the command line that asks, for messages
    * @throws EmbeddedKafkaException if the asked port is taken
    */
-  public int choose(String name, int asked) {
+  public int choose(String name, int asked, String option) {
     if (asked != 0 && !isFree(asked)) {
       throw new EmbeddedKafkaException(
           "Expected port "
               + asked
               + " of 127.0.0.1 to be free, but another process listens on it."
-              + " Stop that process, or choose another port.",
+              + " Stop that process, or choose another port with "
+              + option
+              + ".",
           null);
     }
     int port = asked;

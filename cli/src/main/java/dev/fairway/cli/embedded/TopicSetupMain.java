@@ -66,7 +66,7 @@ public final class TopicSetupMain implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
+    try (Admin admin = Brokers.connect(Map.of("bootstrap.servers", bootstrap), bootstrap)) {
       TopicSetup setup = new TopicSetup(admin);
       List<String> created =
           setup.ensure(
@@ -77,7 +77,7 @@ public final class TopicSetupMain implements Callable<Integer> {
           .warnings()
           .forEach(warning -> spec.commandLine().getErr().println("warning: " + warning));
       return 0;
-    } catch (TopicSetupException | IllegalArgumentException e) {
+    } catch (NoBrokerException | TopicSetupException | IllegalArgumentException e) {
       spec.commandLine().getErr().println(e.getMessage());
       return FAILURE;
     }

@@ -1,7 +1,9 @@
 package dev.fairway.cli.ops;
 
 import dev.fairway.cli.CliException;
+import dev.fairway.cli.embedded.Brokers;
 import dev.fairway.cli.embedded.EmbeddedKafka;
+import dev.fairway.cli.embedded.NoBrokerException;
 import dev.fairway.schemas.KeyPartitioner;
 import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.serde.AvroSerializer;
@@ -24,7 +26,6 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
@@ -82,19 +83,10 @@ public final class Pipeline implements AutoCloseable {
       Map<String, Object> settings = clientSettings();
       settings.put("request.timeout.ms", ANSWER_MS);
       settings.put("default.api.timeout.ms", ANSWER_MS);
-      admin = Admin.create(settings);
       try {
-        admin.describeCluster().nodes().get(ANSWER_MS, TimeUnit.MILLISECONDS);
-      } catch (ExecutionException e) {
-        throw e.getCause() instanceof AuthenticationException
-            ? new CliException(
-                "Kafka at " + bootstrap + " refused: " + e.getCause().getMessage(), e)
-            : unreachable(e);
-      } catch (TimeoutException e) {
-        throw unreachable(e);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new CliException("Interrupted.", e);
+        admin = Brokers.connect(settings, bootstrap);
+      } catch (NoBrokerException e) {
+        throw new CliException(e.getMessage(), e);
       }
     }
     return admin;
@@ -190,16 +182,6 @@ public final class Pipeline implements AutoCloseable {
     Map<String, Object> settings = new HashMap<>(clientSettings);
     settings.put("bootstrap.servers", bootstrap);
     return settings;
-  }
-
-  private CliException unreachable(Exception cause) {
-    return new CliException(
-        "Expected a Kafka broker at "
-            + bootstrap
-            + ", but none answered within "
-            + ANSWER_MS / 1000
-            + " s. Start it, or name another with --bootstrap.",
-        cause);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.fairway.cli.up;
 
 import dev.fairway.cli.CliException;
+import dev.fairway.cli.FileTrouble;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -49,8 +50,8 @@ public final class DataFolder implements AutoCloseable {
       throw new CliException(
           "Expected a folder that can be written at "
               + path.toAbsolutePath()
-              + ", but: "
-              + e
+              + ", but "
+              + FileTrouble.of(e)
               + ". Name another with --data.",
           e);
     }

@@ -4,6 +4,7 @@ import dev.fairway.admission.AdmissionConfig;
 import dev.fairway.admission.AdmissionService;
 import dev.fairway.cli.CliException;
 import dev.fairway.cli.config.GatewaySection;
+import dev.fairway.cli.embedded.Brokers;
 import dev.fairway.cli.embedded.EmbeddedKafka;
 import dev.fairway.cli.embedded.RememberedPorts;
 import dev.fairway.cli.embedded.TopicLayout;
@@ -67,7 +68,7 @@ public final class UpProcess implements AutoCloseable {
     String bootstrap = settings.bootstrap() == null ? startKafka(data) : settings.bootstrap();
     String registry =
         settings.registry() == null ? startRegistry(data, ports) : settings.registry();
-    int httpPort = ports.choose("coordinator", settings.httpPort());
+    int httpPort = ports.choose("coordinator", settings.httpPort(), "--status-port");
     ports.save();
     setUpTopics(bootstrap);
     try (Pipeline pipeline =
@@ -126,7 +127,7 @@ public final class UpProcess implements AutoCloseable {
   }
 
   private String startRegistry(DataFolder data, RememberedPorts ports) {
-    int port = ports.choose("registry", settings.registryPort());
+    int port = ports.choose("registry", settings.registryPort(), "--registry-port");
     try {
       return parts
           .add("schema registry", InProcessSchemaRegistry.start(port, data.registry()))
@@ -152,7 +153,7 @@ public final class UpProcess implements AutoCloseable {
   private Admin admin(String bootstrap) {
     Map<String, Object> client = new HashMap<>(clientSettings());
     client.put("bootstrap.servers", bootstrap);
-    return Admin.create(client);
+    return Brokers.connect(client, bootstrap);
   }
 
   private void setUpTopics(String bootstrap) {
@@ -225,7 +226,7 @@ public final class UpProcess implements AutoCloseable {
     GatewaySection section = gatewaySection();
     int port = section.config().port();
     if (port == 0) {
-      port = ports.choose("gateway", 0);
+      port = ports.choose("gateway", 0, null);
       ports.save();
     }
     return parts
