@@ -147,14 +147,15 @@ class AdaptiveMarginTest {
     // given: a provider 15 s deep, of which 14 s are counted on; 14000, and full
     EngineContext context =
         EngineContext.with(
-            EngineContext.deep(
-                EngineContext.quota(
-                    Amounts.of(INPUT, 60_000),
-                    Amounts.of(INPUT, 14_000),
-                    MarginModeName.ADAPTIVE,
-                    0.85,
-                    Window.TOKEN_BUCKET),
-                Amounts.of(INPUT, 14_000)));
+            Redefined.like(
+                    EngineContext.quota(
+                        Amounts.of(INPUT, 60_000),
+                        Amounts.of(INPUT, 14_000),
+                        MarginModeName.ADAPTIVE,
+                        0.85,
+                        Window.TOKEN_BUCKET))
+                .depth(Amounts.of(INPUT, 14_000))
+                .definition());
 
     // when
     LeaseQueued queued = only(context.ask("r1", "a1", 40_000), LeaseQueued.class);

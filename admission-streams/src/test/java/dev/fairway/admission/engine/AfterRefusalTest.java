@@ -64,7 +64,8 @@ class AfterRefusalTest {
   @Test
   void shouldRejectWhoWaitsInEveryQuotaOfAKeyThatIsNotPaidFor() {
     // given
-    QuotaDefinition other = renamed(EngineContext.quota(tokens(60_000), tokens(0)), "k/other");
+    QuotaDefinition other =
+        Redefined.like(EngineContext.quota(tokens(60_000), tokens(0))).id("k/other").definition();
     context.submit(new Command.DefineQuota(other, EngineContext.SALT));
     LeaseGranted lease = granted("r1", 1_000);
     context.submit(new Command.RequestLease(to("k/other", "w1", 500), context.nowMs));
@@ -170,7 +171,8 @@ class AfterRefusalTest {
   void shouldLeaveAnIdThatCameAgainAlone() {
     // given: a lease that may still be settled late when its id is forgotten and comes again
     QuotaDefinition definition = EngineContext.quota(tokens(60_000), tokens(1_000));
-    EngineContext patient = EngineContext.with(withLateWindow(definition, 3_600_000L));
+    EngineContext patient =
+        EngineContext.with(Redefined.like(definition).lateWindowMs(3_600_000L).definition());
     LeaseGranted old = only(patient.ask("r1", "a1", 900), LeaseGranted.class);
     patient.sleep(120_000 + 600_001);
     LeaseGranted now = only(patient.ask("r1", "a1", 800), LeaseGranted.class);
@@ -272,40 +274,5 @@ class AfterRefusalTest {
         r.deadlineMs(),
         r.correlation(),
         null);
-  }
-
-  private static QuotaDefinition renamed(QuotaDefinition d, String id) {
-    return changed(d, id, d.lateSettlementWindowMs());
-  }
-
-  private static QuotaDefinition withLateWindow(QuotaDefinition d, Long lateWindowMs) {
-    return changed(d, d.id(), lateWindowMs);
-  }
-
-  private static QuotaDefinition changed(QuotaDefinition d, String id, Long lateWindowMs) {
-    return new QuotaDefinition(
-        id,
-        d.provider(),
-        d.preset(),
-        d.models(),
-        d.also(),
-        d.window(),
-        d.limits(),
-        d.depth(),
-        d.level(),
-        d.margin(),
-        d.leaseTtlMs(),
-        d.maxQueueWaitMs(),
-        d.outputReservation(),
-        d.defaultEstimate(),
-        lateWindowMs,
-        d.queueMax(),
-        d.queueMaxPerAgent(),
-        d.budgets(),
-        d.classes(),
-        d.tenants(),
-        d.roles(),
-        d.state(),
-        d.clearCount());
   }
 }

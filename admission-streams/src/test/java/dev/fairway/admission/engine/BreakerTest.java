@@ -17,7 +17,6 @@ import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Signal.Kind;
 import dev.fairway.admission.engine.breaker.BreakerState;
-import dev.fairway.admission.engine.bucket.Amounts;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -382,7 +381,9 @@ class BreakerTest {
     List<Event> cleared =
         context.submit(
             new Command.DefineQuota(
-                cleared(EngineContext.quota(tokens(60_000), tokens(59_000)), Preset.FAIRWAY),
+                Redefined.like(EngineContext.quota(tokens(60_000), tokens(59_000)))
+                    .cleared()
+                    .definition(),
                 EngineContext.SALT));
 
     // then
@@ -399,7 +400,10 @@ class BreakerTest {
     // when
     context.submit(
         new Command.DefineQuota(
-            cleared(EngineContext.quota(tokens(60_000), tokens(59_000)), Preset.SEED),
+            Redefined.like(EngineContext.quota(tokens(60_000), tokens(59_000)))
+                .cleared()
+                .preset(Preset.SEED)
+                .definition(),
             EngineContext.SALT));
     String first = granted("s1");
     String second = granted("s2");
@@ -418,7 +422,10 @@ class BreakerTest {
     // given: the breaker of the quota that k/team takes from is open, and so is nobody else's
     context.submit(
         new Command.DefineQuota(
-            named(EngineContext.quota(tokens(60_000), null), "k/team", List.of("k/q")),
+            Redefined.like(EngineContext.quota(tokens(60_000), null))
+                .id("k/team")
+                .takingFrom("k/q")
+                .definition(),
             EngineContext.SALT));
     open();
 
@@ -552,42 +559,5 @@ class BreakerTest {
         .filter(LeaseGranted.class::isInstance)
         .map(LeaseGranted.class::cast)
         .toList();
-  }
-
-  private static QuotaDefinition cleared(QuotaDefinition d, Preset preset) {
-    return changed(d, d.id(), d.also(), preset, d.clearCount() + 1);
-  }
-
-  private static QuotaDefinition named(QuotaDefinition d, String id, List<String> also) {
-    return changed(d, id, also, d.preset(), d.clearCount());
-  }
-
-  private static QuotaDefinition changed(
-      QuotaDefinition d, String id, List<String> also, Preset preset, int clearCount) {
-    Amounts limits = d.limits();
-    return new QuotaDefinition(
-        id,
-        d.provider(),
-        preset,
-        d.models(),
-        also,
-        d.window(),
-        limits,
-        d.depth(),
-        d.level(),
-        d.margin(),
-        d.leaseTtlMs(),
-        d.maxQueueWaitMs(),
-        d.outputReservation(),
-        d.defaultEstimate(),
-        d.lateSettlementWindowMs(),
-        d.queueMax(),
-        d.queueMaxPerAgent(),
-        d.budgets(),
-        d.classes(),
-        d.tenants(),
-        d.roles(),
-        d.state(),
-        clearCount);
   }
 }

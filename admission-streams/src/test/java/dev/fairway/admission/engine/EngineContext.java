@@ -80,34 +80,6 @@ final class EngineContext {
         0);
   }
 
-  /** The same with that depth. */
-  static QuotaDefinition deep(QuotaDefinition d, Amounts depth) {
-    return new QuotaDefinition(
-        d.id(),
-        d.provider(),
-        d.preset(),
-        d.models(),
-        d.also(),
-        d.window(),
-        d.limits(),
-        depth,
-        d.level(),
-        d.margin(),
-        d.leaseTtlMs(),
-        d.maxQueueWaitMs(),
-        d.outputReservation(),
-        d.defaultEstimate(),
-        d.lateSettlementWindowMs(),
-        d.queueMax(),
-        d.queueMaxPerAgent(),
-        d.budgets(),
-        d.classes(),
-        d.tenants(),
-        d.roles(),
-        d.state(),
-        d.clearCount());
-  }
-
   static Amounts tokens(long amount) {
     return Amounts.of(Dimension.TOKENS, amount);
   }

@@ -584,58 +584,13 @@ class LeaseLifecycleTest {
   }
 
   private static QuotaDefinition seed(Amounts limits) {
-    QuotaDefinition q = EngineContext.quota(limits, null);
-    return new QuotaDefinition(
-        q.id(),
-        q.provider(),
-        Preset.SEED,
-        List.of(),
-        List.of(),
-        q.window(),
-        limits,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        q.classes(),
-        q.tenants(),
-        q.roles(),
-        State.ACTIVE,
-        0);
+    return Redefined.like(EngineContext.quota(limits, null))
+        .preset(Preset.SEED)
+        .withoutMargin()
+        .definition();
   }
 
   private static QuotaDefinition in(State state) {
-    QuotaDefinition q = EngineContext.quota(tokens(600), tokens(500));
-    return new QuotaDefinition(
-        q.id(),
-        q.provider(),
-        q.preset(),
-        List.of(),
-        List.of(),
-        q.window(),
-        q.limits(),
-        null,
-        q.level(),
-        q.margin(),
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        null,
-        q.classes(),
-        q.tenants(),
-        q.roles(),
-        state,
-        0);
+    return Redefined.like(EngineContext.quota(tokens(600), tokens(500))).state(state).definition();
   }
 }

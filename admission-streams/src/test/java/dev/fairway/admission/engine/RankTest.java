@@ -71,31 +71,7 @@ class RankTest {
   private static LeaseRequest tooLate(EngineContext context, QuotaDefinition d) {
     context.submit(
         new Command.DefineQuota(
-            new QuotaDefinition(
-                d.id(),
-                d.provider(),
-                d.preset(),
-                d.models(),
-                d.also(),
-                d.window(),
-                d.limits(),
-                d.depth(),
-                d.level(),
-                d.margin(),
-                d.leaseTtlMs(),
-                0L,
-                d.outputReservation(),
-                d.defaultEstimate(),
-                d.lateSettlementWindowMs(),
-                d.queueMax(),
-                d.queueMaxPerAgent(),
-                d.budgets(),
-                d.classes(),
-                d.tenants(),
-                d.roles(),
-                d.state(),
-                d.clearCount()),
-            EngineContext.SALT));
+            Redefined.like(d).maxQueueWaitMs(0L).definition(), EngineContext.SALT));
     for (int i = 0; i < 3; i++) {
       ask("w" + i, "w", 1_000).of(context);
     }

@@ -48,7 +48,10 @@ class StormAlertTest {
   void shouldRaiseWavesAndClearThemWhenTheyAreOver() {
     // given: a policy without a breaker, which would let no wave through
     QuotaDefinition quota = EngineContext.quota(tokens(6_000_000), tokens(5_900_000));
-    context.submit(new Command.DefineQuota(seed(quota), EngineContext.SALT));
+    context.submit(
+        new Command.DefineQuota(
+            Redefined.like(quota).preset(QuotaDefinition.Preset.SEED).definition(),
+            EngineContext.SALT));
     List<Event> events = new ArrayList<>();
 
     // when: eight waves of ten, 40 s apart, then quiet
@@ -158,33 +161,6 @@ class StormAlertTest {
         null,
         null,
         null);
-  }
-
-  private static QuotaDefinition seed(QuotaDefinition d) {
-    return new QuotaDefinition(
-        d.id(),
-        d.provider(),
-        QuotaDefinition.Preset.SEED,
-        d.models(),
-        d.also(),
-        d.window(),
-        d.limits(),
-        d.depth(),
-        d.level(),
-        d.margin(),
-        d.leaseTtlMs(),
-        d.maxQueueWaitMs(),
-        d.outputReservation(),
-        d.defaultEstimate(),
-        d.lateSettlementWindowMs(),
-        d.queueMax(),
-        d.queueMaxPerAgent(),
-        d.budgets(),
-        d.classes(),
-        d.tenants(),
-        d.roles(),
-        d.state(),
-        d.clearCount());
   }
 
   private List<Event> settle(LeaseGranted lease, Outcome outcome) {

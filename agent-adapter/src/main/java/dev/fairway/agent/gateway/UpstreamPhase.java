@@ -12,7 +12,7 @@ import dev.fairway.schemas.Outcome;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.util.thread.SerializedInvoker;
@@ -129,18 +129,15 @@ final class UpstreamPhase {
       relay(head.getStatus(), head.getHeaders(), source, receivedAt);
       return;
     }
-    var unused =
-        bounded(source)
-            .whenComplete(
-                (body, error) ->
-                    invoker.run(
-                        () -> {
-                          if (error != null) {
-                            onUpstreamFailed(error);
-                          } else {
-                            onError(head.getStatus(), head.getHeaders(), body, receivedAt);
-                          }
-                        }));
+    whenRead(
+        source,
+        (body, error) -> {
+          if (error != null) {
+            onUpstreamFailed(error);
+          } else {
+            onError(head.getStatus(), head.getHeaders(), body, receivedAt);
+          }
+        });
   }
 
   private void onError(int status, HttpFields headers, byte[] body, Instant receivedAt) {
@@ -226,28 +223,28 @@ final class UpstreamPhase {
 
   /** The upstream answered with something else than the stream that the client was promised. */
   private void noStream(Content.Source source, AnswerTap tap, Settling settling) {
-    var unused =
-        bounded(source)
-            .whenComplete(
-                (body, error) ->
-                    invoker.run(
-                        () -> {
-                          if (error == null) {
-                            tap.read(ByteBuffer.wrap(body));
-                            settling.complete();
-                          } else {
-                            settling.brokenOff();
-                          }
-                          call.refuse(
-                              Trouble.badGateway(
-                                  "Expected a stream of events from the upstream, but found"
-                                      + " something else."));
-                        }));
+    whenRead(
+        source,
+        (body, error) -> {
+          if (error == null) {
+            tap.read(ByteBuffer.wrap(body));
+            settling.complete();
+          } else {
+            settling.brokenOff();
+          }
+          call.refuse(
+              Trouble.badGateway(
+                  "Expected a stream of events from the upstream, but found something else."));
+        });
   }
 
-  private static CompletableFuture<byte[]> bounded(Content.Source source) {
+  /** Reads a body that is not relayed, and hands it on in its turn; either of the two is null. */
+  private void whenRead(Content.Source source, BiConsumer<byte[], Throwable> then) {
     ByteBudget budget = new ByteBudget(ERROR_BODY_BYTES_MAX);
-    return new BodyCollector(source, ERROR_BODY_BYTES_MAX, budget).collect();
+    var unused =
+        new BodyCollector(source, ERROR_BODY_BYTES_MAX, budget)
+            .collect()
+            .whenComplete((body, error) -> invoker.run(() -> then.accept(body, error)));
   }
 
   /** Hears of the relay, which hears one thing at a time, on threads of its own. */

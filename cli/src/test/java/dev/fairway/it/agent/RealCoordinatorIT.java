@@ -3,7 +3,6 @@ package dev.fairway.it.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.fairway.admission.AdmissionConfig;
 import dev.fairway.admission.AdmissionService;
 import dev.fairway.agent.AdmissionClient;
 import dev.fairway.agent.AdmissionClientConfig;
@@ -16,9 +15,9 @@ import dev.fairway.agent.UsageReport;
 import dev.fairway.cli.embedded.TopicLayout;
 import dev.fairway.cli.embedded.TopicSetup;
 import dev.fairway.cli.registry.InProcessSchemaRegistry;
-import dev.fairway.dispatcher.DispatcherConfig;
 import dev.fairway.dispatcher.DispatcherService;
 import dev.fairway.it.TestCluster;
+import dev.fairway.it.TestServices;
 import dev.fairway.schemas.KeyPartitioner;
 import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.PolicyPreset;
@@ -67,32 +66,8 @@ class RealCoordinatorIT {
     try (Admin admin = TestCluster.admin()) {
       new TopicSetup(admin).ensure(topics, TopicLayout.EMBEDDED);
     }
-    coordinator =
-        AdmissionService.start(
-            AdmissionConfig.of(
-                Map.of(
-                    AdmissionConfig.BOOTSTRAP_SERVERS,
-                    TestCluster.bootstrapServers(),
-                    AdmissionConfig.SCHEMA_REGISTRY_URL,
-                    registry.url(),
-                    AdmissionConfig.TOPIC_PREFIX,
-                    topics.prefix(),
-                    AdmissionConfig.STATE_DIR,
-                    folder.resolve("state").toString(),
-                    AdmissionConfig.HTTP_PORT,
-                    "0")));
-    dispatcher =
-        DispatcherService.start(
-            DispatcherConfig.of(
-                Map.of(
-                    DispatcherConfig.BOOTSTRAP_SERVERS,
-                    TestCluster.bootstrapServers(),
-                    DispatcherConfig.SCHEMA_REGISTRY_URL,
-                    registry.url(),
-                    DispatcherConfig.TOPIC_PREFIX,
-                    topics.prefix(),
-                    DispatcherConfig.HTTP_PORT,
-                    "0")));
+    coordinator = TestServices.coordinator(registry.url(), topics, folder.resolve("state"));
+    dispatcher = TestServices.dispatcher(registry.url(), topics);
     client =
         AdmissionClient.start(
             AdmissionClientConfig.of(TestCluster.bootstrapServers(), registry.url(), "agent-1")

@@ -3,7 +3,6 @@ package dev.fairway.it.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.fairway.admission.AdmissionConfig;
 import dev.fairway.admission.AdmissionService;
 import dev.fairway.agent.AdmissionClient;
 import dev.fairway.agent.AdmissionClientConfig;
@@ -21,9 +20,9 @@ import dev.fairway.cli.ops.QuotaStore;
 import dev.fairway.cli.ops.StatusClient;
 import dev.fairway.cli.ops.TopicReader;
 import dev.fairway.cli.registry.InProcessSchemaRegistry;
-import dev.fairway.dispatcher.DispatcherConfig;
 import dev.fairway.dispatcher.DispatcherService;
 import dev.fairway.it.TestCluster;
+import dev.fairway.it.TestServices;
 import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.AgentRegistration;
 import dev.fairway.schemas.LeaseExpired;
@@ -125,18 +124,7 @@ class SilentCoordinatorIT {
     StatusClient status =
         new StatusClient(List.of(URI.create("http://127.0.0.1:" + coordinator.httpPort())));
     await().atMost(Duration.ofSeconds(60)).until(() -> status.quotasById().containsKey(QUOTA));
-    dispatcher =
-        DispatcherService.start(
-            DispatcherConfig.of(
-                Map.of(
-                    DispatcherConfig.BOOTSTRAP_SERVERS,
-                    TestCluster.bootstrapServers(),
-                    DispatcherConfig.SCHEMA_REGISTRY_URL,
-                    registry.url(),
-                    DispatcherConfig.TOPIC_PREFIX,
-                    topics.prefix(),
-                    DispatcherConfig.HTTP_PORT,
-                    "0")));
+    dispatcher = TestServices.dispatcher(registry.url(), topics);
     assertThat(dispatcher.awaitHealthy(Duration.ofSeconds(60))).isTrue();
     client =
         AdmissionClient.start(
@@ -334,20 +322,7 @@ class SilentCoordinatorIT {
   }
 
   private void startCoordinator() throws Exception {
-    coordinator =
-        AdmissionService.start(
-            AdmissionConfig.of(
-                Map.of(
-                    AdmissionConfig.BOOTSTRAP_SERVERS,
-                    TestCluster.bootstrapServers(),
-                    AdmissionConfig.SCHEMA_REGISTRY_URL,
-                    registry.url(),
-                    AdmissionConfig.TOPIC_PREFIX,
-                    topics.prefix(),
-                    AdmissionConfig.STATE_DIR,
-                    folder.resolve("state").toString(),
-                    AdmissionConfig.HTTP_PORT,
-                    "0")));
+    coordinator = TestServices.coordinator(registry.url(), topics, folder.resolve("state"));
     assertThat(coordinator.awaitReady(Duration.ofSeconds(60))).isTrue();
   }
 

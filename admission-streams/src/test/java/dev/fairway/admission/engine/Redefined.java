@@ -1,0 +1,112 @@
+package dev.fairway.admission.engine;
+
+import dev.fairway.admission.engine.QuotaDefinition.Margin;
+import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.QuotaDefinition.State;
+import dev.fairway.admission.engine.bucket.Amounts;
+import java.util.List;
+
+/** A definition like another one but for a few fields. */
+final class Redefined {
+  private final QuotaDefinition d;
+  private String id;
+  private Preset preset;
+  private List<String> also;
+  private Amounts depth;
+  private Margin margin;
+  private Long maxQueueWaitMs;
+  private Long lateWindowMs;
+  private State state;
+  private int clearCount;
+
+  private Redefined(QuotaDefinition d) {
+    this.d = d;
+    id = d.id();
+    preset = d.preset();
+    also = d.also();
+    depth = d.depth();
+    margin = d.margin();
+    maxQueueWaitMs = d.maxQueueWaitMs();
+    lateWindowMs = d.lateSettlementWindowMs();
+    state = d.state();
+    clearCount = d.clearCount();
+  }
+
+  static Redefined like(QuotaDefinition definition) {
+    return new Redefined(definition);
+  }
+
+  Redefined id(String other) {
+    id = other;
+    return this;
+  }
+
+  Redefined preset(Preset other) {
+    preset = other;
+    return this;
+  }
+
+  Redefined takingFrom(String... others) {
+    also = List.of(others);
+    return this;
+  }
+
+  Redefined depth(Amounts other) {
+    depth = other;
+    return this;
+  }
+
+  /** With its preset's margin. */
+  Redefined withoutMargin() {
+    margin = null;
+    return this;
+  }
+
+  Redefined maxQueueWaitMs(Long ms) {
+    maxQueueWaitMs = ms;
+    return this;
+  }
+
+  Redefined lateWindowMs(Long ms) {
+    lateWindowMs = ms;
+    return this;
+  }
+
+  Redefined state(State other) {
+    state = other;
+    return this;
+  }
+
+  /** As {@code quota clear} defines it. */
+  Redefined cleared() {
+    clearCount++;
+    return this;
+  }
+
+  QuotaDefinition definition() {
+    return new QuotaDefinition(
+        id,
+        d.provider(),
+        preset,
+        d.models(),
+        also,
+        d.window(),
+        d.limits(),
+        depth,
+        d.level(),
+        margin,
+        d.leaseTtlMs(),
+        maxQueueWaitMs,
+        d.outputReservation(),
+        d.defaultEstimate(),
+        lateWindowMs,
+        d.queueMax(),
+        d.queueMaxPerAgent(),
+        d.budgets(),
+        d.classes(),
+        d.tenants(),
+        d.roles(),
+        state,
+        clearCount);
+  }
+}
