@@ -145,7 +145,8 @@ final class Tamper {
             w.toldEtaMs(),
             w.firstEtaMs(),
             w.forecast(),
-            w.standing()),
+            w.standing(),
+            w.flowShift()),
         e.retries());
   }
 
