@@ -128,7 +128,7 @@ public final class DispatcherConfig {
 
   /** Every setting with its type, default and meaning, as text. */
   public static String documentation() {
-    return DEFINITION.toRst();
+    return ServiceSettings.documentation(DEFINITION);
   }
 
   Topics topics() {

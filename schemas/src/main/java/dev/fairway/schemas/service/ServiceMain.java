@@ -2,6 +2,7 @@ package dev.fairway.schemas.service;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Iterator;
@@ -72,6 +73,9 @@ public final class ServiceMain {
       return WRONG_USAGE;
     } catch (NoSuchFileException e) {
       err.println("Expected a properties file at " + file + ", but there is none.");
+      return WRONG_USAGE;
+    } catch (FileSystemException e) {
+      err.println("Expected to read " + e.getFile() + ", but: " + FileTrouble.of(e) + ".");
       return WRONG_USAGE;
     } catch (IOException e) {
       err.println(e.getMessage());

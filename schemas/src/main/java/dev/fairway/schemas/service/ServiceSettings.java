@@ -6,6 +6,7 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -33,6 +34,8 @@ public final class ServiceSettings {
   private static final String KAFKA_PREFIX = "kafka.";
   private static final String SERDE_PREFIX = "serde.";
   private static final String ENVIRONMENT_PREFIX = "FAIRWAY_";
+  private static final String HELP_INDENT = "      ";
+  private static final int HELP_COLUMNS = 100;
 
   private final AbstractConfig values;
   private final Topics topics;
@@ -98,6 +101,43 @@ public final class ServiceSettings {
     } catch (IllegalArgumentException e) {
       throw new ConfigException(TOPIC_PREFIX, values.getString(TOPIC_PREFIX), e.getMessage());
     }
+  }
+
+  /**
+   * Every setting with its default and its meaning, as plain text; those without a default first.
+   */
+  public static String documentation(ConfigDef definition) {
+    StringBuilder text = new StringBuilder("Settings:\n");
+    definition.configKeys().values().stream()
+        .sorted(Comparator.comparing(ConfigDef.ConfigKey::hasDefault))
+        .forEach(
+            key -> {
+              text.append("  ").append(key.name).append(" (").append(presetOf(key)).append(")\n");
+              wrap(key.documentation, text);
+            });
+    return text.toString();
+  }
+
+  private static String presetOf(ConfigDef.ConfigKey key) {
+    String range = key.validator == null ? "" : ", " + key.validator;
+    if (!key.hasDefault()) {
+      return "required" + range;
+    }
+    Object preset = key.defaultValue;
+    if (preset instanceof Class<?> type) {
+      preset = type.getName();
+    }
+    return "default: " + (preset == null ? "none" : preset) + range;
+  }
+
+  private static void wrap(String words, StringBuilder text) {
+    int column = 0;
+    for (String word : words.split(" ", -1)) {
+      boolean fits = column > 0 && column + 1 + word.length() <= HELP_COLUMNS;
+      text.append(fits ? " " : column == 0 ? HELP_INDENT : "\n" + HELP_INDENT).append(word);
+      column = (fits ? column + 1 : HELP_INDENT.length()) + word.length();
+    }
+    text.append('\n');
   }
 
   /**
