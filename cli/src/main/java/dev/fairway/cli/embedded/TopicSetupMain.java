@@ -76,10 +76,10 @@ public final class TopicSetupMain implements Callable<Integer> {
       spec.commandLine().getOut().println("created " + created);
       setup
           .warnings()
-          .forEach(warning -> spec.commandLine().getErr().println("warning: " + warning));
+          .forEach(warning -> spec.commandLine().getErr().println("fairway: " + warning));
       return 0;
     } catch (BrokerException | TopicSetupException | IllegalArgumentException e) {
-      spec.commandLine().getErr().println(e.getMessage());
+      spec.commandLine().getErr().println("fairway: " + e.getMessage());
       return FAILURE;
     }
   }

@@ -148,16 +148,18 @@ public final class ServiceSettings {
    * @param file null if there is none
    * @param environment the process's environment
    * @return values by name, unchecked
-   * @throws IOException if the file cannot be read
-   * @throws ConfigException if it is no properties file
+   * @throws ConfigException if the file cannot be read, or is no properties file
    */
   public static Map<String, String> read(
-      ConfigDef definition, Path file, Map<String, String> environment) throws IOException {
+      ConfigDef definition, Path file, Map<String, String> environment) {
     Map<String, String> settings = new HashMap<>();
     if (file != null) {
       Properties properties = new Properties();
       try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
         properties.load(reader);
+      } catch (IOException e) {
+        throw new ConfigException(
+            "Expected a properties file at %s, but: %s.".formatted(file, FileTrouble.of(e)));
       } catch (IllegalArgumentException e) {
         throw new ConfigException(
             "Expected a properties file of name=value lines at %s, but: %s."
