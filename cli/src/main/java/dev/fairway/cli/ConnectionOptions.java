@@ -46,6 +46,7 @@ public final class ConnectionOptions {
 
   @Option(
       names = "--coordinator",
+      converter = HttpUrlConverter.class,
       paramLabel = "URL",
       split = ",",
       description = "Status port of each coordinator that goes with --bootstrap; several by comma.")

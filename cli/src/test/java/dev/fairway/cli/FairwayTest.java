@@ -132,6 +132,19 @@ class FairwayTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"nonsense", "127.0.0.1:8090", "ftp://h", "http://"})
+  void shouldNameTheOptionOfAMalformedCoordinator(String url) {
+    // when
+    int code = run("status", "--coordinator", url);
+
+    // then
+    assertThat(code).isEqualTo(2);
+    assertThat(err.toString())
+        .contains(
+            "--coordinator", "expected a URL such as http://127.0.0.1:8090, but found '" + url);
+  }
+
+  @ParameterizedTest
   @ValueSource(
       strings = {
         "quota apply nosuch.yaml",
