@@ -1,6 +1,6 @@
 """An agent that can be killed at any moment: it goes on where it was, and is charged once.
 
-python3 checkpointed_agent.py BOOTSTRAP REGISTRY SCHEMAS PREFIX AGENT QUOTA FOLDER
+/usr/bin/python3 checkpointed_agent.py BOOTSTRAP REGISTRY SCHEMAS PREFIX AGENT QUOTA FOLDER
 
 It sends the *.txt files of FOLDER to the model. Before it waits for its lease it writes FOLDER/.fairway/checkpoint.json.
 """
@@ -146,6 +146,7 @@ def main():
         sys.exit(f"{decision['rejected']['reason']}: {decision['rejected']['detail']}")
 
     lease_id = decision["granted"]["lease_id"]
+    call["lease_request"]["request_id"] = decision["request_id"]  # another one after a grant that came too late
     call["sent_on"] = lease_id
     checkpoints.save(path, checkpoint)
     sent_at = time.monotonic()
