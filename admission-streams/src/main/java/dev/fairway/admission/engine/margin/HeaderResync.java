@@ -179,7 +179,7 @@ public final class HeaderResync {
     }
     long after = Math.min(quota.cap(d), Math.max(low, Math.min(before, high)));
     Long outside =
-        quota.rolls(d)
+        quota.lastMinute().counts(d)
             ? rollingOutsideMilli(d, remaining, others)
             : outsideMilli(d, before, after, provider);
     return new Event.Resync(d, before, low, high, after, outside);
@@ -200,7 +200,7 @@ public final class HeaderResync {
   /** What of the provider's window nobody here took, moved into what its number allows. */
   private Long rollingOutsideMilli(Dimension d, long remaining, Others others) {
     long taken = quota.limit(d) - remaining;
-    long ours = quota.usedInLastMinute(d, sentAtMs) - others.unseen;
+    long ours = quota.lastMinute().used(d, sentAtMs) - others.unseen;
     long least = Math.max(0, taken - ours);
     long most = Math.max(0, taken - (ours - others.ambiguous));
     long before = quota.outside(d).perMinuteMilli() / 1000;

@@ -137,7 +137,7 @@ public final class Drain {
     Amounts reserve = Amounts.NONE;
     String reserveClass = Fit.reserveClass(quota, turn.waiter());
     if (reserveClass != null) {
-      ShareBuckets bucket = quota.reserve(reserveClass);
+      ShareBuckets bucket = quota.reserves().of(reserveClass);
       for (Dimension d : Dimension.values()) {
         if (bucket.has(d) && turn.takes().own().has(d)) {
           long charge = turn.takes().own().get(d);

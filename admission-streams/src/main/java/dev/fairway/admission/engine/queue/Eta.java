@@ -62,7 +62,7 @@ public final class Eta {
   private static long inQuotaMs(QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
     long byTag = 0;
     long byReserve = 0;
-    boolean parts = !ahead.byTenant().isEmpty() || quota.hasReserves();
+    boolean parts = !ahead.byTenant().isEmpty() || quota.reserves().any();
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (d.refills() && quota.limits(d)) {
@@ -85,11 +85,11 @@ public final class Eta {
   /** Until who went before has left the last minute; what of the line is more than it refills. */
   private static long lastMinuteMs(
       QuotaState quota, Dimension d, Waiter waiter, Amounts before, long atMs) {
-    if (!quota.rolls(d)) {
+    if (!quota.lastMinute().counts(d)) {
       return 0;
     }
     Amounts charge = before.plus(waiter.estimate());
-    return quota.lastMinuteDueMs(d, waiter.standing().role(), charge, atMs) - atMs;
+    return quota.lastMinute().dueMs(d, waiter.standing().role(), charge, atMs) - atMs;
   }
 
   /** Whether it is its tenant's own bucket that a wait is for. */
@@ -130,7 +130,7 @@ public final class Eta {
       Dimension d = Dimension.of(i);
       if (d.refills() && other.limits(d)) {
         long own = other.need(d, waiter.standing().role(), waiter.demand());
-        long kept = other.hasReserves() ? other.reservedForOthers(null, d, atMs) : 0;
+        long kept = other.reserves().any() ? other.reserves().keptForOthers(null, d, atMs) : 0;
         long needed = Amounts.saturatedAdd(before.get(d), Amounts.saturatedAdd(own, kept));
         wait = Math.max(wait, other.msUntil(d, needed, atMs));
       }

@@ -48,7 +48,7 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
 
   /** When the reserve of its class alone has it; never where it is larger than that. */
   static long reserveDueMs(QuotaState quota, Waiter waiter, Takes takes, long atMs) {
-    ShareBuckets reserve = quota.reserve(waiter.standing().leaseClass());
+    ShareBuckets reserve = quota.reserves().of(waiter.standing().leaseClass());
     long due = Fit.of(quota, waiter, takes, atMs).dueMs();
     for (int i = 0; i < Dimension.count() && due != Long.MAX_VALUE; i++) {
       Dimension d = Dimension.of(i);
@@ -66,7 +66,7 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
   /** Class whose reserve the request may use, or null. */
   static String reserveClass(QuotaState quota, Waiter waiter) {
     String leaseClass = waiter.standing().leaseClass();
-    return waiter.attempt() > 1 || quota.reserve(leaseClass) == null ? null : leaseClass;
+    return waiter.attempt() > 1 || quota.reserves().of(leaseClass) == null ? null : leaseClass;
   }
 
   private static long ceilingDueMs(QuotaState quota, Waiter waiter, Amounts charge, long atMs) {
@@ -120,7 +120,9 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
     private long dueMs(QuotaState quota, Dimension d, Amounts charge, String reserveOf) {
       long due = bucketDueMs(quota, d, charge, reserveOf);
       due = d.refills() && due < Long.MAX_VALUE ? quota.afterResetsMs(due) : due;
-      return quota.rolls(d) ? Math.max(due, quota.lastMinuteDueMs(d, role, charge, atMs)) : due;
+      return quota.lastMinute().counts(d)
+          ? Math.max(due, quota.lastMinute().dueMs(d, role, charge, atMs))
+          : due;
     }
 
     private long bucketDueMs(QuotaState quota, Dimension d, Amounts charge, String reserveOf) {
@@ -128,7 +130,7 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
       if (!d.refills()) {
         return quota.usable(d, atMs) < need ? Long.MAX_VALUE : atMs;
       }
-      long kept = quota.hasReserves() ? quota.reserveCapOfOthers(reserveOf, d) : 0;
+      long kept = quota.reserves().any() ? quota.reserves().capOfOthers(reserveOf, d) : 0;
       if (kept == 0) {
         return later(atMs, quota.msUntil(d, need, atMs));
       }
@@ -160,9 +162,9 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
     private static boolean there(
         QuotaState quota, Dimension d, long need, String reserveOf, long atMs) {
       long usable = quota.usable(d, atMs);
-      long free = Math.max(0, quota.usableCap(d) - quota.reserveCapOfOthers(reserveOf, d));
+      long free = Math.max(0, quota.usableCap(d) - quota.reserves().capOfOthers(reserveOf, d));
       return usable >= need
-          && usable - quota.reservedForOthers(reserveOf, d, atMs) >= Math.min(need, free);
+          && usable - quota.reserves().keptForOthers(reserveOf, d, atMs) >= Math.min(need, free);
     }
   }
 }

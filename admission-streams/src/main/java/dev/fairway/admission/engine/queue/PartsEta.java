@@ -37,7 +37,7 @@ final class PartsEta {
     this.d = d;
     this.atMs = atMs;
     this.reserveOf = Fit.reserveClass(quota, waiter);
-    this.inLanes = quota.hasReserves() ? quota.order().inLanes() : Amounts.NONE;
+    this.inLanes = quota.reserves().any() ? quota.order().inLanes() : Amounts.NONE;
   }
 
   /**
@@ -45,7 +45,7 @@ final class PartsEta {
    * reserve promises. Never where it has none, or where the call is larger than that.
    */
   long byReserveMs() {
-    ShareBuckets reserve = reserveOf == null ? null : quota.reserve(reserveOf);
+    ShareBuckets reserve = reserveOf == null ? null : quota.reserves().of(reserveOf);
     long own = waiter.estimate().get(d);
     if (reserve == null || !reserve.has(d) || own > reserve.cap(quota, d)) {
       return Long.MAX_VALUE;
@@ -83,16 +83,16 @@ final class PartsEta {
       }
     }
     long own = quota.need(d, waiter.standing().role(), waiter.estimate());
-    if (!quota.hasReserves()) {
+    if (!quota.reserves().any()) {
       return Amounts.saturatedAdd(before, own);
     }
     long beside =
-        Math.min(own, Math.max(0, quota.usableCap(d) - quota.reserveCapOfOthers(reserveOf, d)));
+        Math.min(own, Math.max(0, quota.usableCap(d) - quota.reserves().capOfOthers(reserveOf, d)));
     long reserved = 0;
     long kept = 0;
     for (var reserve : quota.policy().order().reserves()) {
       if (!reserve.leaseClass().equals(reserveOf)) {
-        ShareBuckets bucket = quota.reserve(reserve.leaseClass());
+        ShareBuckets bucket = quota.reserves().of(reserve.leaseClass());
         long paid = Math.min(inLanes.get(d), comesIn(bucket, inMs));
         reserved += paid;
         kept += Math.min(bucket.cap(quota, d), comesIn(bucket, inMs) - paid);

@@ -58,13 +58,13 @@ final class Applier {
     } else if (event instanceof QuotaDefined e) {
       DefinitionApplier.define(key, e);
     } else if (event instanceof LeaseEnqueued e) {
-      LeaseApplier.enqueue(key, quota, e);
+      LineApplier.enqueue(key, quota, e);
     } else if (event instanceof LeaseGranted e) {
       LeaseApplier.grant(key, quota, e);
     } else if (event instanceof LeaseQueued e) {
-      LeaseApplier.told(key, quota, e.agentId(), e.requestId(), e.etaMs());
+      LineApplier.told(key, quota, e.agentId(), e.requestId(), e.etaMs());
     } else if (event instanceof Event.EtaRevised e) {
-      LeaseApplier.told(key, quota, e.agentId(), e.requestId(), e.etaMs());
+      LineApplier.told(key, quota, e.agentId(), e.requestId(), e.etaMs());
     } else if (event instanceof LeaseRejected e) {
       reject(key, quota, e);
     } else if (event instanceof LeaseRenewed e) {
@@ -119,7 +119,7 @@ final class Applier {
     } else if (event instanceof AlertCleared e) {
       alert(key, quota, quota.alerts.remove(e.kind(), e.subject()), false);
     } else if (event instanceof WaiterReweighted e) {
-      LeaseApplier.reweight(key, quota, e);
+      LineApplier.reweight(key, quota, e);
     } else if (event instanceof TaskUpdated e) {
       updateTask(key, e);
     } else if (event instanceof QuotaRemoved) {
@@ -138,7 +138,7 @@ final class Applier {
     String identity = Identity.ofRequest(e.agentId(), e.requestId());
     Waiter waiter = key.waiters.get(identity);
     if (waiter != null) {
-      LeaseApplier.leaveQueue(key, quota, waiter, identity);
+      LineApplier.leaveQueue(key, quota, waiter, identity);
     }
     key.remember(
         new RememberedRow(
@@ -189,7 +189,7 @@ final class Applier {
     if (e.wasWaiting()) {
       Waiter waiter = key.waiters.get(identity);
       contentHash = waiter.contentHash();
-      LeaseApplier.leaveQueue(key, quota, waiter, identity);
+      LineApplier.leaveQueue(key, quota, waiter, identity);
     }
     key.remember(ended(key, e.quotaId(), identity, contentHash, Ending.CANCELLED));
   }

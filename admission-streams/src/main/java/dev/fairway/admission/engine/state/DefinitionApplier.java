@@ -144,7 +144,7 @@ final class DefinitionApplier {
       tenant.line.forEach(waiting::add);
     }
     waiting.sort(Comparator.comparingLong(Waiter::arrival));
-    waiting.forEach(w -> LeaseApplier.dequeue(key, quota, w, KeyState.identityOf(w)));
+    waiting.forEach(w -> LineApplier.dequeue(key, quota, w, KeyState.identityOf(w)));
     return waiting;
   }
 
@@ -172,6 +172,6 @@ final class DefinitionApplier {
             startTag,
             Tags.finish(startTag, cost, weight),
             standing);
-    LeaseApplier.putBack(key, quota, again, moved);
+    LineApplier.putBack(key, quota, again, moved);
   }
 }

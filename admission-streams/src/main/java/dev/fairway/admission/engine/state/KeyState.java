@@ -287,6 +287,7 @@ public final class KeyState {
     quota.tenants.values().forEach(tenant -> deleteTenant(quota, tenant));
     quota
         .reserves
+        .buckets
         .keySet()
         .forEach(name -> changes.delete(new RowId(Row.Kind.RESERVE, quota.id(), name)));
     quota.statistics.deleteRows(this, quota.id());

@@ -22,14 +22,15 @@ final class Parts {
     names.forEach(name -> quota.tenants.put(name, new TenantState(name, order)));
     order
         .reserves()
-        .forEach(r -> quota.reserves.put(r.leaseClass(), new ShareBuckets(r.shareBp(), false)));
+        .forEach(
+            r -> quota.reserves.buckets.put(r.leaseClass(), new ShareBuckets(r.shareBp(), false)));
   }
 
   /** Parts of a new quota: ceilings are full, reserves have their share of what there is. */
   static void start(KeyState key, QuotaState quota) {
     define(quota);
     quota.tenants.values().forEach(tenant -> startCeiling(key, quota, tenant));
-    quota.reserves.keySet().forEach(name -> startReserve(key, quota, name));
+    quota.reserves.buckets.keySet().forEach(name -> startReserve(key, quota, name));
   }
 
   private static void startCeiling(KeyState key, QuotaState quota, TenantState tenant) {
@@ -40,7 +41,7 @@ final class Parts {
   }
 
   private static void startReserve(KeyState key, QuotaState quota, String leaseClass) {
-    ShareBuckets reserve = quota.reserve(leaseClass);
+    ShareBuckets reserve = quota.reserves().of(leaseClass);
     boolean[] there = new boolean[Dimension.count()];
     for (int i = 0; i < there.length; i++) {
       there[i] = reserve.buckets[i] != null;
@@ -72,9 +73,9 @@ final class Parts {
    */
   static void redefine(KeyState key, QuotaState quota, OrderPolicy before) {
     Map<String, TenantState> tenants = new TreeMap<>(quota.tenants);
-    Map<String, ShareBuckets> reserves = new TreeMap<>(quota.reserves);
+    Map<String, ShareBuckets> reserves = new TreeMap<>(quota.reserves.buckets);
     quota.tenants.clear();
-    quota.reserves.clear();
+    quota.reserves.buckets.clear();
     define(quota);
     tenants.forEach(
         (name, old) -> {
@@ -99,7 +100,7 @@ final class Parts {
     }
     reserves.forEach(
         (name, old) -> {
-          ShareBuckets reserve = quota.reserve(name);
+          ShareBuckets reserve = quota.reserves().of(name);
           if (reserve == null) {
             key.changes.delete(new RowId(Row.Kind.RESERVE, quota.id(), name));
           } else if (before
@@ -110,7 +111,7 @@ final class Parts {
           }
         });
     quota.tenants.values().forEach(tenant -> startCeiling(key, quota, tenant));
-    quota.reserves.keySet().forEach(name -> startReserve(key, quota, name));
+    quota.reserves.buckets.keySet().forEach(name -> startReserve(key, quota, name));
     SharedBuckets.clipParts(key, quota);
   }
 

@@ -18,8 +18,6 @@ import dev.fairway.admission.engine.margin.MarginMode;
 import dev.fairway.admission.engine.margin.Need;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.margin.Overfill;
-import dev.fairway.admission.engine.margin.RateMargin;
-import dev.fairway.admission.engine.margin.RollingRoom;
 import dev.fairway.admission.engine.queue.AdmissionOrder;
 import dev.fairway.admission.engine.state.DueIndex.Due;
 import java.util.Arrays;
@@ -44,12 +42,12 @@ public final class QuotaState {
   final Long[] resetAtMs = new Long[Dimension.count()];
   final Uncertain uncertainInput = new Uncertain(Dimension.INPUT_TOKENS);
   final Uncertain uncertainTokens = new Uncertain(Dimension.TOKENS);
-  final RollingUse[] rolling = new RollingUse[Dimension.count()];
+  final LastMinute lastMinute = new LastMinute(this);
   final Statistics statistics = new Statistics();
   final AlertBook alerts = new AlertBook();
   final ServiceOrder order = new ServiceOrder(this);
   final TreeMap<String, TenantState> tenants = new TreeMap<>();
-  final TreeMap<String, ShareBuckets> reserves = new TreeMap<>();
+  final Reserves reserves = new Reserves(this);
   final CallWindow calls = new CallWindow();
   final Map<String, Integer> waitingPerAgent = new HashMap<>();
   final Map<String, Lease> leases = new HashMap<>();
@@ -93,9 +91,6 @@ public final class QuotaState {
   QuotaState(KeyState key) {
     this.key = key;
     Arrays.fill(outside, OutsideRate.NONE);
-    for (int i = 0; i < rolling.length; i++) {
-      rolling[i] = new RollingUse(Dimension.of(i));
-    }
   }
 
   public String id() {
@@ -227,36 +222,14 @@ public final class QuotaState {
     return tenants.get(name);
   }
 
-  /** Reserve of a class, or null if it has none. */
-  public ShareBuckets reserve(String leaseClass) {
-    return reserves.get(leaseClass);
+  /** What classes keep for themselves. */
+  public Reserves reserves() {
+    return reserves;
   }
 
-  /** Whether any class has a reserve. */
-  public boolean hasReserves() {
-    return !reserves.isEmpty();
-  }
-
-  /** What the reserves of the classes but one keep of a dimension at that time, without debts. */
-  public long reservedForOthers(String leaseClass, Dimension d, long atMs) {
-    long kept = 0;
-    for (Map.Entry<String, ShareBuckets> reserve : reserves.entrySet()) {
-      if (!reserve.getKey().equals(leaseClass) && reserve.getValue().has(d)) {
-        kept += Math.max(0, reserve.getValue().usable(this, d, atMs));
-      }
-    }
-    return kept;
-  }
-
-  /** The most that the reserves of the classes but one can keep of a dimension. */
-  public long reserveCapOfOthers(String leaseClass, Dimension d) {
-    long kept = 0;
-    for (Map.Entry<String, ShareBuckets> reserve : reserves.entrySet()) {
-      if (!reserve.getKey().equals(leaseClass) && reserve.getValue().has(d)) {
-        kept += reserve.getValue().cap(this, d);
-      }
-    }
-    return kept;
+  /** What calls took within the last minute, where the provider adds up exactly that. */
+  public LastMinute lastMinute() {
+    return lastMinute;
   }
 
   /** The quotas that a lease of this one takes from too; null where one is not defined. */
@@ -436,40 +409,6 @@ public final class QuotaState {
     }
   }
 
-  /**
-   * Whether the provider adds up what arrived within the last minute, and so does this quota.
-   * Output counts at the end of a call, which no lease tells ahead; SEED knows buckets alone.
-   */
-  public boolean rolls(Dimension d) {
-    return countsLastMinute() && d.refills() && d != Dimension.OUTPUT_TOKENS;
-  }
-
-  boolean countsLastMinute() {
-    return policy.window() == Window.ROLLING && policy.learns();
-  }
-
-  /** What calls took within a minute before that time. */
-  public long usedInLastMinute(Dimension d, long atMs) {
-    return rolling[d.ordinal()].at(atMs);
-  }
-
-  /** When the last minute has room for a call, as far as its calls are known. */
-  public long lastMinuteDueMs(Dimension d, String role, Amounts charge, long atMs) {
-    long limit = limit(d);
-    long need = charge.get(d);
-    if (modes[d.ordinal()] != MarginModeName.ADAPTIVE) {
-      long room = RateMargin.INSTANCE.cap(limit, marginBp);
-      return rolling[d.ordinal()].dueMs(Math.max(0, room - need), atMs);
-    }
-    if (d != Dimension.REQUESTS) {
-      double floor = Need.floor(statistics.meanInput(), limit);
-      long asked = Need.tokens(need, statistics.sigma(role), zMilli, uncertain(d), floor, limit);
-      need = RollingRoom.need(need, asked, limit);
-    }
-    long room = RollingRoom.besideOthers(limit, outside(d).perMinuteMilli() / 1000);
-    return rolling[d.ordinal()].dueMs(Math.max(0, room - need), atMs);
-  }
-
   /** What is kept free of a dimension whatever is asked for. */
   public long keptFree(Dimension d) {
     boolean adaptive = modes[d.ordinal()] == MarginModeName.ADAPTIVE;
@@ -483,7 +422,7 @@ public final class QuotaState {
     return Need.floor(statistics.meanInput(), depth(d));
   }
 
-  private long uncertain(Dimension d) {
+  long uncertain(Dimension d) {
     return d == Dimension.TOKENS ? uncertainTokens.squares() : uncertainInput.squares();
   }
 
@@ -610,20 +549,5 @@ public final class QuotaState {
   void unindexUncertain(String leaseId) {
     uncertainInput.remove(leaseId);
     uncertainTokens.remove(leaseId);
-  }
-
-  /** Counts what a lease holds of this quota in the minute in which it was sent. */
-  void indexLastMinute(Lease lease, Amounts held) {
-    if (countsLastMinute()) {
-      for (RollingUse use : rolling) {
-        use.add(lease, held);
-      }
-    }
-  }
-
-  void unindexLastMinute(String leaseId) {
-    for (RollingUse use : rolling) {
-      use.remove(leaseId);
-    }
   }
 }

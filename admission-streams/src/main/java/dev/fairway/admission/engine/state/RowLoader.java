@@ -60,7 +60,7 @@ public final class RowLoader {
           rows.add(tenantRow(quota, tenant));
         }
       }
-      quota.reserves.keySet().forEach(name -> rows.add(reserveRow(quota, name)));
+      quota.reserves.buckets.keySet().forEach(name -> rows.add(reserveRow(quota, name)));
       if (!quota.breaker.equals(BreakerState.NONE)) {
         rows.add(new BreakerRow(quota.id(), quota.breaker));
       }
@@ -123,7 +123,7 @@ public final class RowLoader {
     } else if (row instanceof TenantRow r) {
       loadTenant(quotaOf(state, row).tenant(r.tenant()), r);
     } else if (row instanceof ReserveRow r) {
-      ShareBuckets reserve = quotaOf(state, row).reserve(r.leaseClass());
+      ShareBuckets reserve = quotaOf(state, row).reserves().of(r.leaseClass());
       load(reserve, r.refilledAtMs(), r.buckets());
     } else if (row instanceof RetriesRow r) {
       state.indexRetries(r);
@@ -155,7 +155,7 @@ public final class RowLoader {
     } else if (row instanceof LeaseRow r) {
       LeaseApplier.indexLease(state, quotaOf(state, row), r.lease());
     } else if (row instanceof WaiterRow r) {
-      LeaseApplier.indexWaiter(
+      LineApplier.indexWaiter(
           state, quotaOf(state, row), r.waiter(), KeyState.identityOf(r.waiter()));
     }
   }
@@ -199,7 +199,7 @@ public final class RowLoader {
   }
 
   static ReserveRow reserveRow(QuotaState quota, String leaseClass) {
-    ShareBuckets reserve = quota.reserve(leaseClass);
+    ShareBuckets reserve = quota.reserves().of(leaseClass);
     return new ReserveRow(quota.id(), leaseClass, reserve.refilledAtMs, bucketRows(reserve));
   }
 

@@ -172,7 +172,7 @@ final class ServiceOrder implements AdmissionOrder {
     /** The request at hand, as a prefix of one. */
     Prefix own() {
       Amounts demand = waiter.demand();
-      boolean inLane = LeaseApplier.lanes(quota, waiter) != 0;
+      boolean inLane = LineApplier.lanes(quota, waiter) != 0;
       return new Prefix(1, demand, inLane ? demand : Amounts.NONE, tenant.length(waiter.cost()));
     }
 

@@ -16,7 +16,7 @@ final class SharedBuckets {
 
   static void take(KeyState key, QuotaState quota, Standing standing, Taken taken) {
     takeAlso(key, taken.also());
-    ShareBuckets reserve = quota.reserve(standing.leaseClass());
+    ShareBuckets reserve = quota.reserves().of(standing.leaseClass());
     if (reserve != null && !taken.reserve().isEmpty()) {
       reserve.refill(quota, key.nowMs);
       reserve.charge(taken.reserve());
@@ -52,7 +52,7 @@ final class SharedBuckets {
                 Buckets.adjust(other, adjusted);
               }
             });
-    ShareBuckets reserve = quota.reserve(lease.standing().leaseClass());
+    ShareBuckets reserve = quota.reserves().of(lease.standing().leaseClass());
     if (reserve != null && !shift.reserve().isEmpty()) {
       reserve.refill(quota, key.nowMs);
       reserve.adjust(quota, shift.reserve());
@@ -119,7 +119,7 @@ final class SharedBuckets {
 
   /** Brings every part up to now, before what it is a share of changes. */
   static void refillParts(KeyState key, QuotaState quota) {
-    quota.reserves.values().forEach(reserve -> reserve.refill(quota, key.nowMs));
+    quota.reserves.buckets.values().forEach(reserve -> reserve.refill(quota, key.nowMs));
     for (TenantState tenant : quota.tenants.values()) {
       if (tenant.ceiling != null) {
         tenant.ceiling.refill(quota, key.nowMs);
@@ -129,7 +129,7 @@ final class SharedBuckets {
 
   /** After what they are a share of changed: the caps came down, or rose. */
   static void clipParts(KeyState key, QuotaState quota) {
-    quota.reserves.forEach(
+    quota.reserves.buckets.forEach(
         (name, reserve) -> {
           reserve.clip(quota);
           key.changes.put(RowLoader.reserveRow(quota, name));

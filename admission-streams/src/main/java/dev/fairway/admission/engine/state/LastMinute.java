@@ -1,0 +1,82 @@
+package dev.fairway.admission.engine.state;
+
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.QuotaDefinition.Window;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.margin.Need;
+import dev.fairway.admission.engine.margin.RateMargin;
+import dev.fairway.admission.engine.margin.RollingRoom;
+
+/**
+ * What the calls of a quota took within the last minute, beside its buckets, where the provider
+ * adds up exactly that. SEED knows buckets alone.
+ */
+public final class LastMinute {
+  private final QuotaState quota;
+  private final RollingUse[] uses = new RollingUse[Dimension.count()];
+
+  LastMinute(QuotaState quota) {
+    this.quota = quota;
+    for (int i = 0; i < uses.length; i++) {
+      uses[i] = new RollingUse(Dimension.of(i));
+    }
+  }
+
+  /** Whether the quota counts its last minute at all. */
+  boolean counts() {
+    return quota.policy.window() == Window.ROLLING && quota.policy.learns();
+  }
+
+  /**
+   * Whether a dimension is counted. Output is not: it counts at the end of a call, which no lease
+   * tells ahead.
+   */
+  public boolean counts(Dimension d) {
+    return counts() && d.refills() && d != Dimension.OUTPUT_TOKENS;
+  }
+
+  /** What calls took within a minute before that time. */
+  public long used(Dimension d, long atMs) {
+    return uses[d.ordinal()].at(atMs);
+  }
+
+  /** When there is room for a call of that role, as far as the calls of the minute are known. */
+  public long dueMs(Dimension d, String role, Amounts charge, long atMs) {
+    long limit = quota.limit(d);
+    long need = charge.get(d);
+    if (quota.modes[d.ordinal()] != MarginModeName.ADAPTIVE) {
+      long room = RateMargin.INSTANCE.cap(limit, quota.marginBp);
+      return uses[d.ordinal()].dueMs(Math.max(0, room - need), atMs);
+    }
+    if (d != Dimension.REQUESTS) {
+      double sigma = quota.statistics.sigma(role);
+      double floor = Need.floor(quota.statistics.meanInput(), limit);
+      long asked = Need.tokens(need, sigma, quota.zMilli, quota.uncertain(d), floor, limit);
+      need = RollingRoom.need(need, asked, limit);
+    }
+    long room = RollingRoom.besideOthers(limit, quota.outside(d).perMinuteMilli() / 1000);
+    return uses[d.ordinal()].dueMs(Math.max(0, room - need), atMs);
+  }
+
+  /** Counts what a lease holds of this quota in the minute in which it was sent. */
+  void add(Lease lease, Amounts held) {
+    if (counts()) {
+      for (RollingUse use : uses) {
+        use.add(lease, held);
+      }
+    }
+  }
+
+  void remove(String leaseId) {
+    for (RollingUse use : uses) {
+      use.remove(leaseId);
+    }
+  }
+
+  void clear() {
+    for (RollingUse use : uses) {
+      use.clear();
+    }
+  }
+}

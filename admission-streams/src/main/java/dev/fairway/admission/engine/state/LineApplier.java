@@ -1,0 +1,189 @@
+package dev.fairway.admission.engine.state;
+
+import dev.fairway.admission.engine.Event.Lane;
+import dev.fairway.admission.engine.Event.LeaseEnqueued;
+import dev.fairway.admission.engine.Event.LeaseGranted;
+import dev.fairway.admission.engine.Event.Reweighting;
+import dev.fairway.admission.engine.Event.WaiterReweighted;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.lease.Identity;
+import dev.fairway.admission.engine.queue.Tags;
+import dev.fairway.admission.engine.state.Row.RememberedRow;
+import dev.fairway.admission.engine.state.Row.WaiterRow;
+import java.util.TreeSet;
+
+/** What events mean for the requests that wait. */
+final class LineApplier {
+
+  private LineApplier() {}
+
+  static void enqueue(KeyState key, QuotaState quota, LeaseEnqueued e) {
+    Waiter waiter = e.waiter();
+    String identity = KeyState.identityOf(waiter);
+    key.forget(identity);
+    useKeptTag(key, waiter);
+    TrafficApplier.enqueuing(key, quota, waiter);
+    if (e.retries() != null && key.remembered(e.retries()) != null) {
+      key.remember(key.remembered(e.retries()).claimed());
+    }
+    TenantState tenant = quota.tenant(waiter.standing().tenant());
+    if (quota.policy.order().hasTenants() && tenant.line.size() == 0) {
+      tenant.tag = quota.startOf(tenant);
+      key.putTenant(quota, tenant);
+    }
+    indexWaiter(key, quota, waiter, identity);
+    quota.arrivals = waiter.arrival() + 1;
+    String agent = waiter.request().agentId();
+    FlowTags.setTag(
+        key, quota, tenant, agent, Math.max(tenant.startTag(agent), waiter.finishTag()));
+    count(key, quota, waiter, 1);
+    key.touched.add(quota.id());
+    key.changes.put(new WaiterRow(waiter));
+  }
+
+  /** Counts a call that is in line, or takes it back. */
+  private static void count(KeyState key, QuotaState quota, Waiter waiter, int calls) {
+    Standing standing = waiter.standing();
+    boolean retry = quota.policy.order().ranked() && waiter.attempt() > 1;
+    quota.calls.count(key.nowMs, calls, retry ? calls : 0);
+    String task = waiter.request().taskId();
+    if (task != null) {
+      key.countCall(task, calls, 0, standing.role());
+    }
+    if (retry && standing.budgetTask() != null) {
+      key.countCall(standing.budgetTask(), 0, calls, null);
+    } else if (retry && calls > 0) {
+      key.addRetry(waiter.request().agentId());
+    } else if (retry) {
+      key.takeBackRetry(waiter.request().agentId());
+    }
+  }
+
+  /** A kept tag serves one retry: with more, an agent could bring a backlog in at an old tag. */
+  private static void useKeptTag(KeyState key, Waiter waiter) {
+    String retryOf = waiter.request().retryOf();
+    if (retryOf == null) {
+      return;
+    }
+    RememberedRow row = key.remembered.get(Identity.ofRequest(waiter.request().agentId(), retryOf));
+    if (row != null && row.keptTag() != null) {
+      key.remember(row.withoutTag());
+    }
+  }
+
+  static void indexWaiter(KeyState key, QuotaState quota, Waiter waiter, String identity) {
+    key.waiters.put(identity, waiter);
+    TenantState tenant = quota.tenant(waiter.standing().tenant());
+    tenant.line.add(waiter, tenant.length(waiter.cost()), lanes(quota, waiter));
+    quota.waiting++;
+    quota.waitingPerAgent.merge(waiter.request().agentId(), 1, Integer::sum);
+    quota.deadlines.add(waiter.deadlineMs(), identity);
+    quota.arrivalTimes.add(waiter.enqueuedAtMs(), identity);
+    String task = waiter.request().taskId();
+    if (task != null) {
+      key.waitersOfTask.computeIfAbsent(task, t -> new TreeSet<>()).add(identity);
+    }
+  }
+
+  /** Retries have no reserve. */
+  static long lanes(QuotaState quota, Waiter waiter) {
+    int lane = quota.policy.order().laneOf(waiter.standing().leaseClass());
+    return lane < 0 || waiter.attempt() > 1 ? 0 : 1L << lane;
+  }
+
+  static void dequeue(KeyState key, QuotaState quota, Waiter waiter, String identity) {
+    key.waiters.remove(identity);
+    quota.tenant(waiter.standing().tenant()).line.remove(waiter);
+    quota.waiting--;
+    quota.waitingPerAgent.computeIfPresent(
+        waiter.request().agentId(), (agent, count) -> count > 1 ? count - 1 : null);
+    quota.deadlines.remove(waiter.deadlineMs(), identity);
+    quota.arrivalTimes.remove(waiter.enqueuedAtMs(), identity);
+    String task = waiter.request().taskId();
+    if (task != null) {
+      key.waitersOfTask.computeIfPresent(
+          task, (t, ids) -> ids.remove(identity) && ids.isEmpty() ? null : ids);
+    }
+    key.changes.delete(new WaiterRow(waiter).id());
+  }
+
+  /**
+   * Out of the queue without a grant: the flow's tag and what was counted are as if it had not
+   * come.
+   */
+  static void leaveQueue(KeyState key, QuotaState quota, Waiter waiter, String identity) {
+    dequeue(key, quota, waiter, identity);
+    long length = Tags.length(waiter.cost(), waiter.weightMilli());
+    TenantState tenant = quota.tenant(waiter.standing().tenant());
+    FlowTags.shiftTag(key, quota, tenant, waiter.request().agentId(), -length);
+    count(key, quota, waiter, -1);
+    key.touched.add(quota.id());
+  }
+
+  static void told(KeyState key, QuotaState quota, String agentId, String requestId, long etaMs) {
+    String identity = Identity.ofRequest(agentId, requestId);
+    replaceWaiter(key, quota, key.waiters.get(identity).told(key.nowMs, etaMs), identity);
+  }
+
+  /** By a copy at the same place. */
+  private static void replaceWaiter(
+      KeyState key, QuotaState quota, Waiter waiter, String identity) {
+    key.waiters.put(identity, waiter);
+    quota.tenant(waiter.standing().tenant()).line.replace(waiter);
+    key.changes.put(new WaiterRow(waiter));
+  }
+
+  /** Another weight: the finish follows from the start, and the flow's tag with it. */
+  static void reweight(KeyState key, QuotaState quota, WaiterReweighted e) {
+    Waiter old = key.waiters.get(Identity.ofRequest(e.agentId(), e.requestId()));
+    Standing standing = e.reason() == Reweighting.CACHE ? old.standing().bumped() : old.standing();
+    Waiter again = old.weighing(e.weightMilli(), e.finishTag(), standing);
+    reorder(key, quota, old, again);
+    long longer =
+        Tags.length(again.cost(), again.weightMilli()) - Tags.length(old.cost(), old.weightMilli());
+    FlowTags.shiftTag(key, quota, quota.tenant(standing.tenant()), e.agentId(), longer);
+  }
+
+  static void pass(KeyState key, QuotaState quota, LeaseGranted e) {
+    String identity = Identity.ofRequest(e.order().passedAgentId(), e.order().passedRequestId());
+    Waiter head = key.waiters.get(identity);
+    Amounts taken = e.charged();
+    for (Amounts also : e.taken().also().values()) {
+      taken = taken.max(also);
+    }
+    boolean small = e.order().lane() == Lane.BACKFILL_SMALL;
+    replaceWaiter(key, quota, head.in(head.standing().passedBy(small, taken)), identity);
+  }
+
+  /** What a call that passed uses beyond its estimate has passed too: saying less does not pay. */
+  static void passedMore(KeyState key, QuotaState quota, Lease lease, Amounts actual) {
+    Waiter head = key.waiters.get(lease.taken().passed());
+    Amounts more = actual.minus(lease.charged()).max(Amounts.NONE);
+    if (head != null && head.request().quotaId().equals(quota.id()) && !more.isZero()) {
+      Standing standing = head.standing().passedBy(lease.taken().passedSmall(), more);
+      replaceWaiter(key, quota, head.in(standing), lease.taken().passed());
+    }
+  }
+
+  /** Back in line after a definition changed; in another tenant its flow's tag begins with it. */
+  static void putBack(KeyState key, QuotaState quota, Waiter waiter, boolean moved) {
+    TenantState tenant = quota.tenant(waiter.standing().tenant());
+    if (quota.policy.order().hasTenants() && tenant.line.size() == 0) {
+      tenant.tag = quota.startOf(tenant);
+      key.putTenant(quota, tenant);
+    }
+    indexWaiter(key, quota, waiter, KeyState.identityOf(waiter));
+    if (moved) {
+      FlowTags.setTag(key, quota, tenant, waiter.request().agentId(), waiter.finishTag());
+    }
+    key.changes.put(new WaiterRow(waiter));
+  }
+
+  /** Rebuilds a waiter's place after its weight or what is limited changed. */
+  static void reorder(KeyState key, QuotaState quota, Waiter old, Waiter waiter) {
+    String identity = KeyState.identityOf(old);
+    dequeue(key, quota, old, identity);
+    indexWaiter(key, quota, waiter, identity);
+    key.changes.put(new WaiterRow(waiter));
+  }
+}
