@@ -327,28 +327,45 @@ final class Invariants {
 
   /**
    * What agents may use alone never sums above the margin's floor of the limit, counting for each
-   * agent the largest share that it was told and that is not over. A quota that was removed tells
-   * nobody anything any more.
+   * agent the largest share that it was told and that is not over; of a quota that others take from
+   * as well, together with what their agents were told. A quota that was removed tells nobody
+   * anything any more.
    */
   static List<String> safeSharesFitTheLimit(List<Step> steps) {
     List<String> wrong = new ArrayList<>();
     Map<String, List<Event.SafeCapacityTold>> toldByQuota = new HashMap<>();
     Map<String, Amounts> limits = new HashMap<>();
+    Map<String, List<String>> also = new HashMap<>();
     for (Step step : steps) {
       for (Event event : step.handled().events()) {
         if (event instanceof Event.QuotaRemoved e) {
           toldByQuota.remove(e.quotaId());
         } else if (event instanceof Event.QuotaDefined e) {
           limits.merge(e.quotaId(), e.definition().limits(), Invariants::larger);
+          also.put(e.quotaId(), e.definition().also());
         } else if (event instanceof Event.SafeCapacityTold e) {
-          List<Event.SafeCapacityTold> told =
-              toldByQuota.computeIfAbsent(e.quotaId(), id -> new ArrayList<>());
-          told.add(e);
-          checkShares(told, step.atMs(), limits.get(e.quotaId()), wrong);
+          note(toldByQuota, e.quotaId(), e, e.agentId());
+          checkShares(toldByQuota.get(e.quotaId()), step.atMs(), limits.get(e.quotaId()), wrong);
+          for (String other : also.get(e.quotaId())) {
+            note(toldByQuota, other, e, e.quotaId() + " " + e.agentId());
+            checkShares(toldByQuota.get(other), step.atMs(), limits.get(other), wrong);
+          }
         }
       }
     }
     return wrong;
+  }
+
+  private static void note(
+      Map<String, List<Event.SafeCapacityTold>> toldByQuota,
+      String quotaId,
+      Event.SafeCapacityTold e,
+      String holder) {
+    toldByQuota
+        .computeIfAbsent(quotaId, id -> new ArrayList<>())
+        .add(
+            new Event.SafeCapacityTold(
+                quotaId, holder, e.part(), e.perMinute(), e.validUntilMs(), e.countedUntilMs()));
   }
 
   private static void checkShares(
@@ -356,6 +373,9 @@ final class Invariants {
     told.removeIf(e -> e.validUntilMs() <= atMs);
     double floor = EngineRun.definition("k/a", Preset.SEED, 1, State.ACTIVE).margin().floor();
     for (Dimension d : Dimension.values()) {
+      if (!d.refills() || !limits.has(d)) {
+        continue;
+      }
       Map<String, Long> largest = new HashMap<>();
       told.forEach(e -> largest.merge(e.agentId(), e.perMinute().get(d), Math::max));
       long sum = largest.values().stream().mapToLong(Long::longValue).sum();

@@ -13,6 +13,7 @@ import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Event.MarginCut;
 import dev.fairway.admission.engine.Event.SafeCapacityTold;
+import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.Settlement.Outcome;
@@ -184,6 +185,7 @@ enum Mutant {
                       ? Tamper.settled(e, e.adjusted().plus(e.adjusted()))
                       : e)),
   SHARES_BY_HEADCOUNT(Invariants::safeSharesFitTheLimit, Mutant::shareByHeadcount),
+  SHARES_WITHOUT_THE_OTHER_QUOTA(Invariants::safeSharesFitTheLimit, Mutant::shareOfTheQuotaAlone),
   CUTS_ON_EVERY_429(Invariants::journalDecidesItselfAgain, Mutant::cutOnEvery429),
   DECIDES_BY_SOMETHING_ELSE(
       Invariants::journalDecidesItselfAgain,
@@ -535,6 +537,29 @@ enum Mutant {
           }
           return new SafeCapacityTold(
               e.quotaId(), e.agentId(), e.part(), share, e.validUntilMs(), e.countedUntilMs());
+        });
+  }
+
+  /** Who asks for k/c is told its share of k/c, as if nobody else took from k/o. */
+  private static List<Step> shareOfTheQuotaAlone(List<Step> steps) {
+    long limit =
+        EngineRun.definition("k/c", QuotaDefinition.Preset.FAIRWAY, 1, QuotaDefinition.State.ACTIVE)
+            .limits()
+            .get(Dimension.INPUT_TOKENS);
+    return Tamper.each(
+        steps,
+        SafeCapacityTold.class,
+        e -> {
+          long share = limit / 2 * e.part() / Share.WHOLE;
+          return !e.quotaId().equals("k/c")
+              ? e
+              : new SafeCapacityTold(
+                  e.quotaId(),
+                  e.agentId(),
+                  e.part(),
+                  e.perMinute().with(Dimension.INPUT_TOKENS, share),
+                  e.validUntilMs(),
+                  e.countedUntilMs());
         });
   }
 
