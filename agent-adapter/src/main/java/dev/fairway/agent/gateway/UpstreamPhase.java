@@ -264,9 +264,13 @@ final class UpstreamPhase {
     }
 
     @Override
+    public void ending() {
+      first.stopWatching();
+    }
+
+    @Override
     public void complete() {
       settling.complete();
-      first.stopWatching();
     }
 
     @Override
