@@ -354,7 +354,7 @@ final class Invariants {
   private static void checkShares(
       List<Event.SafeCapacityTold> told, long atMs, Amounts limits, List<String> wrong) {
     told.removeIf(e -> e.validUntilMs() <= atMs);
-    double floor = EngineRun.definition("k/a", Preset.SEED, 1, State.ACTIVE).margin().floor();
+    double floor = Definitions.of("k/a", Preset.SEED, 1, State.ACTIVE).margin().floor();
     for (Dimension d : Dimension.values()) {
       Map<String, Long> largest = new HashMap<>();
       told.forEach(e -> largest.merge(e.agentId(), e.perMinute().get(d), Math::max));
