@@ -268,12 +268,13 @@ final class LeaseLedger {
     long actual = LedgerRules.amount(e.getActual(), d);
     long adjusted = LedgerRules.amount(e.getAdjusted(), d);
     boolean absorbed = adjusted == 0 && quota.mayBeAbsorbed(d, held.grantedAtMs());
-    if (adjusted != holds - actual && !absorbed) {
+    long due = holds > actual && quota.cameBack(d, held.grantedAtMs()) ? 0 : holds - actual;
+    if (adjusted != due && !absorbed) {
       wrong.accept(
           "lease "
               + e.getLeaseId()
               + ": expected an adjustment of "
-              + (holds - actual)
+              + due
               + " "
               + LedgerRules.NAMES[d]
               + " (held "
@@ -315,10 +316,13 @@ final class LeaseLedger {
                 Amounts moved = shift.getAlso().get(id);
                 boolean absorbed =
                     LedgerRules.amount(moved, d) == 0 && other.mayBeAbsorbed(d, held.grantedAtMs());
+                boolean back = other.limited(d) && other.cameBack(d, held.grantedAtMs());
                 long own = LedgerRules.amount(held.amounts(), d) - actual;
-                boolean kept = !inputTold && LedgerRules.amount(moved, d) == own;
+                boolean kept =
+                    !inputTold && LedgerRules.amount(moved, d) == (back ? Math.min(own, 0) : own);
                 if (!absorbed && !kept) {
-                  expect(e, d, "quota " + id, holds - actual, moved);
+                  long due = back ? Math.min(holds - actual, 0) : holds - actual;
+                  expect(e, d, "quota " + id, due, moved);
                 }
               }
             });

@@ -432,6 +432,14 @@ final class QuotaLedger {
         && resyncedAtMs[dimension] >= grantedAtMs;
   }
 
+  /**
+   * Whether what was taken at that time came back since, when a fixed window was reset: then there
+   * is no refund of it.
+   */
+  boolean cameBack(int dimension, long grantedAtMs) {
+    return !rules.seed() && buckets[dimension].wasReset(grantedAtMs, nowMs);
+  }
+
   boolean limited(int dimension) {
     return buckets[dimension] != null;
   }

@@ -109,9 +109,11 @@ final class Invariants {
     Map<String, Amounts> held = new HashMap<>();
     Set<String> settled = new HashSet<>();
     Set<String> resynced = new HashSet<>();
+    ResetBook resets = new ResetBook();
     Map<String, Long> endedAtMs = new HashMap<>();
     for (Step step : steps) {
       for (Event event : step.handled().events()) {
+        resets.read(step, event);
         if (event instanceof Event.LeaseGranted e) {
           Long ended = endedAtMs.get(e.leaseId());
           boolean forgotten = ended != null && step.atMs() >= ended + REMEMBERED_MS;
@@ -134,7 +136,9 @@ final class Invariants {
           endedAtMs.put(e.leaseId(), step.atMs());
           Amounts charged = held.get(e.leaseId());
           for (Dimension d : Dimension.values()) {
-            boolean mayBeAbsorbed = resynced.contains(e.quotaId()) && e.adjusted().get(d) == 0;
+            boolean mayBeAbsorbed =
+                e.adjusted().get(d) == 0
+                    && (resynced.contains(e.quotaId()) || resets.cameBack(step, e, d));
             boolean counts = d.refills() && charged != null && charged.has(d) && e.actual().has(d);
             if (counts
                 && !mayBeAbsorbed

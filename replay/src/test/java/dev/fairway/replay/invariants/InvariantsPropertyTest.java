@@ -116,6 +116,20 @@ class InvariantsPropertyTest {
   }
 
   @Property(tries = TRIES)
+  void shouldDoNothingBeforeItsTime(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(TickInvariants.nothingIsOverdue(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldGrantNothingRightAfterAResetNorBeyondTheLastMinute(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(WindowBook.nothingGoesRightAfterAReset(steps)).isEmpty();
+    assertThat(LastMinuteBook.grantsHaveRoom(steps)).isEmpty();
+  }
+
+  @Property(tries = TRIES)
   void shouldNeverShareMoreThanTheFloorOfTheLimit(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(Invariants.safeSharesFitTheLimit(EngineRun.of(preset, actions))).isEmpty();

@@ -448,6 +448,11 @@ public final class QuotaState {
     return policy.window() == Window.ROLLING && policy.learns();
   }
 
+  /** Whether its leases may count in the last minute of another quota. */
+  boolean takesFromOthers() {
+    return policy.learns() && !policy.order().also().isEmpty();
+  }
+
   /** What calls took within a minute before that time. */
   public long usedInLastMinute(Dimension d, long atMs) {
     return rolling[d.ordinal()].at(atMs);
@@ -491,7 +496,7 @@ public final class QuotaState {
    * Whether a call is in the provider's own number already, so that its settlement moves the
    * balance no further. Never for output: that counts as it is produced, after the number was told.
    */
-  public boolean absorbed(Dimension d, Lease lease) {
+  boolean absorbed(Dimension d, Lease lease) {
     Long before = absorbedBeforeMs[d.ordinal()];
     if (before == null || d == Dimension.OUTPUT_TOKENS) {
       return false;
@@ -499,6 +504,27 @@ public final class QuotaState {
     return lease.sendKnown() || signalled(lease)
         ? lease.sentAtMs() <= before
         : lease.sentAtMs() + lease.sendGuardMs() < before;
+  }
+
+  /**
+   * Whether what a call took came back already, all of it, when the provider's minute was over: a
+   * refund would lift the balance of another minute. SEED refunds it all the same.
+   */
+  private boolean cameBack(Dimension d, Lease lease) {
+    Long resetAtMs = resetPhaseMs(d);
+    return resetAtMs != null
+        && policy.learns()
+        && FixedWindow.resets(resetAtMs, lease.grantedAtMs(), key.nowMs) > 0;
+  }
+
+  /**
+   * What of the difference between charge and use of a call moves the balance: nothing where the
+   * provider's own number has the call already, and no refund of a minute that is over.
+   *
+   * @param difference charged less used
+   */
+  public long moves(Dimension d, Lease lease, long difference) {
+    return absorbed(d, lease) || (difference > 0 && cameBack(d, lease)) ? 0 : difference;
   }
 
   /** A lease of another quota, that takes from this one too, has its signals there. */
