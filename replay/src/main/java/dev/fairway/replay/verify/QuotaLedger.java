@@ -433,11 +433,11 @@ final class QuotaLedger {
   }
 
   /**
-   * Whether what was taken at that time came back since, when a fixed window was reset: then there
-   * is no refund of it.
+   * Whether what was taken at the one time came back by the other, when a fixed window was reset:
+   * then there is no refund of it.
    */
-  boolean cameBack(int dimension, long grantedAtMs) {
-    return !rules.seed() && buckets[dimension].wasReset(grantedAtMs, nowMs);
+  boolean cameBack(int dimension, long grantedAtMs, long atMs) {
+    return !rules.seed() && buckets[dimension].wasReset(grantedAtMs, atMs);
   }
 
   boolean limited(int dimension) {

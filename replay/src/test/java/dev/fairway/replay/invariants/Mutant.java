@@ -77,34 +77,34 @@ enum Mutant {
       Invariants::reservedIsTheSumOfOpenLeases,
       steps -> steps.stream().map(step -> Tamper.rows(step, BrokenBuckets::reopen)).toList()),
   STARVES_SOMEBODY(
-      Invariants::everybodyIsAnswered,
+      QueueInvariants::everybodyIsAnswered,
       steps -> Tamper.each(steps, LeaseGranted.class, e -> e.attempt() > 1 ? null : e)),
-  REJECTS_LATE(Invariants::everybodyIsAnswered, BrokenOrder::rejectLate),
+  REJECTS_LATE(QueueInvariants::everybodyIsAnswered, BrokenOrder::rejectLate),
   STARTS_A_NEWCOMER_AT_ZERO(
-      Invariants::tagsAreFair,
+      QueueInvariants::tagsAreFair,
       steps ->
           Tamper.each(
               steps,
               LeaseEnqueued.class,
               e -> e.waiter().attempt() == 1 ? Tamper.enqueued(e, 0) : e)),
   GIVES_A_RETRY_A_NEW_TAG(
-      Invariants::tagsAreFair,
+      QueueInvariants::tagsAreFair,
       steps ->
           Tamper.each(
               steps,
               LeaseEnqueued.class,
               e -> e.waiter().attempt() > 1 ? Tamper.enqueued(e, e.waiter().startTag() + 1) : e)),
   LETS_VIRTUAL_TIME_FALL(
-      Invariants::tagsAreFair,
+      QueueInvariants::tagsAreFair,
       steps ->
           Tamper.each(
               steps,
               LeaseGranted.class,
               e -> Tamper.granted(e, e.charged(), e.grantedAtMs(), -e.virtualTime()))),
-  CHARGES_FOR_A_REJECT(Invariants::tagsAreFair, BrokenOrder::chargeForReject),
-  SAVES_UP_CREDIT(Invariants::tagsAreFair, BrokenOrder::saveUpCredit),
+  CHARGES_FOR_A_REJECT(QueueInvariants::tagsAreFair, BrokenOrder::chargeForReject),
+  SAVES_UP_CREDIT(QueueInvariants::tagsAreFair, BrokenOrder::saveUpCredit),
   PASSES_WITHOUT_BOUND(
-      Invariants::passingIsBounded,
+      QueueInvariants::passingIsBounded,
       steps ->
           Tamper.each(
               steps,
@@ -150,32 +150,34 @@ enum Mutant {
                           null,
                           false)))),
   WEDGES_A_PROBE(
-      Invariants::oneProbeAtATime,
+      QueueInvariants::oneProbeAtATime,
       steps ->
           Tamper.each(
               steps, BreakerOpened.class, e -> e.cause() == BreakerCause.PROBE_SILENT ? null : e)),
   KEEPS_A_PROBE_THAT_WAS_NOT_SENT(
-      Invariants::oneProbeAtATime,
+      QueueInvariants::oneProbeAtATime,
       steps ->
           Tamper.each(
               steps,
               BreakerOpened.class,
               e -> e.cause() == BreakerCause.PROBE_NOT_SENT ? null : e)),
   GRANTS_PAST_AN_OPEN_BREAKER(
-      Invariants::oneProbeAtATime, steps -> Tamper.each(steps, BreakerHalfOpen.class, e -> null)),
+      QueueInvariants::oneProbeAtATime,
+      steps -> Tamper.each(steps, BreakerHalfOpen.class, e -> null)),
   NEVER_CLOSES(
-      Invariants::oneProbeAtATime, steps -> Tamper.each(steps, BreakerClosed.class, e -> null)),
+      QueueInvariants::oneProbeAtATime,
+      steps -> Tamper.each(steps, BreakerClosed.class, e -> null)),
   DOES_NOT_WAIT_LONGER(
-      Invariants::oneProbeAtATime,
+      QueueInvariants::oneProbeAtATime,
       steps ->
           Tamper.each(
               steps,
               BreakerOpened.class,
               e -> new BreakerOpened(e.quotaId(), e.cause(), e.failures() + 1, e.probeAtMs()))),
-  OPENS_AT_ONE_429(Invariants::oneProbeAtATime, BrokenBreaker::openAtOne429),
+  OPENS_AT_ONE_429(QueueInvariants::oneProbeAtATime, BrokenBreaker::openAtOne429),
   /** The probe is charged to virtual time, as if it had been its turn. */
   PROBE_MOVES_VIRTUAL_TIME(
-      Invariants::tagsAreFair,
+      QueueInvariants::tagsAreFair,
       steps ->
           Tamper.each(
               steps,
@@ -184,10 +186,10 @@ enum Mutant {
                   e.order().lane() == Event.Lane.PROBE
                       ? Tamper.granted(e, e.charged(), e.grantedAtMs(), e.virtualTime() + 1)
                       : e)),
-  PROBES_TWICE_AT_ONCE(Invariants::oneProbeAtATime, BrokenBreaker::twoProbes),
+  PROBES_TWICE_AT_ONCE(QueueInvariants::oneProbeAtATime, BrokenBreaker::twoProbes),
   /** Whoever is first in line probes, however often he was refused. */
   PROBES_WITH_WHO_WAS_REFUSED_MOST(
-      Invariants::oneProbeAtATime,
+      QueueInvariants::oneProbeAtATime,
       steps ->
           Tamper.each(
               steps,
@@ -203,10 +205,10 @@ enum Mutant {
                   e.outcome() == Outcome.RATE_LIMITED
                       ? Tamper.settled(e, e.adjusted().plus(e.adjusted()))
                       : e)),
-  SHARES_BY_HEADCOUNT(Invariants::safeSharesFitTheLimit, BrokenOrder::shareByHeadcount),
-  CUTS_ON_EVERY_429(Invariants::journalDecidesItselfAgain, BrokenBreaker::cutOnEvery429),
+  SHARES_BY_HEADCOUNT(QueueInvariants::safeSharesFitTheLimit, BrokenOrder::shareByHeadcount),
+  CUTS_ON_EVERY_429(JournalInvariants::journalDecidesItselfAgain, BrokenBreaker::cutOnEvery429),
   DECIDES_BY_SOMETHING_ELSE(
-      Invariants::journalDecidesItselfAgain,
+      JournalInvariants::journalDecidesItselfAgain,
       steps ->
           Tamper.each(
               steps, LeaseEnqueued.class, e -> Tamper.enqueued(e, e.waiter().startTag() + 1))),
@@ -269,19 +271,23 @@ enum Mutant {
       steps -> Tamper.each(steps, Event.SafetyFactorChanged.class, e -> null)),
   CHANGES_ITS_MODE_SILENTLY(
       Invariants::conserved, steps -> Tamper.each(steps, Event.MarginModeChanged.class, e -> null)),
-  DOES_NOT_WRITE_WHAT_IT_LEARNS(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.ROLE)),
-  DOES_NOT_WRITE_AN_AGENT(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.AGENT)),
-  DOES_NOT_WRITE_A_WAITER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.WAITER)),
-  DOES_NOT_WRITE_A_LEASE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.LEASE)),
-  DOES_NOT_WRITE_A_BALANCE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BALANCE)),
-  DOES_NOT_WRITE_A_FLOW(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.FLOW)),
-  DOES_NOT_WRITE_A_TENANT(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.TENANT)),
-  DOES_NOT_WRITE_A_RESERVE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.RESERVE)),
-  DOES_NOT_WRITE_A_TASK(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.TASK)),
-  DOES_NOT_COUNT_TRAFFIC(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.TRAFFIC)),
-  DOES_NOT_WRITE_A_SHARE(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.SHARE)),
-  DOES_NOT_WRITE_A_BREAKER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.BREAKER)),
-  DOES_NOT_REMEMBER(Invariants::writtenRowsAreTheState, withoutRows(Row.Kind.REMEMBERED)),
+  DOES_NOT_WRITE_WHAT_IT_LEARNS(
+      JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.ROLE)),
+  DOES_NOT_WRITE_AN_AGENT(JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.AGENT)),
+  DOES_NOT_WRITE_A_WAITER(JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.WAITER)),
+  DOES_NOT_WRITE_A_LEASE(JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.LEASE)),
+  DOES_NOT_WRITE_A_BALANCE(
+      JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.BALANCE)),
+  DOES_NOT_WRITE_A_FLOW(JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.FLOW)),
+  DOES_NOT_WRITE_A_TENANT(JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.TENANT)),
+  DOES_NOT_WRITE_A_RESERVE(
+      JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.RESERVE)),
+  DOES_NOT_WRITE_A_TASK(JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.TASK)),
+  DOES_NOT_COUNT_TRAFFIC(JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.TRAFFIC)),
+  DOES_NOT_WRITE_A_SHARE(JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.SHARE)),
+  DOES_NOT_WRITE_A_BREAKER(
+      JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.BREAKER)),
+  DOES_NOT_REMEMBER(JournalInvariants::writtenRowsAreTheState, withoutRows(Row.Kind.REMEMBERED)),
   /** Every other minute of a provider begins before its time. */
   TAKES_TWO_MINUTES_FOR_ONE(WindowBook::providersRefuseNothing, BrokenWindows::mergeMinutes),
   /** Nothing of the last minute keeps anybody waiting. */

@@ -42,7 +42,7 @@ class WindowPropertyTest {
     List<Step> steps = WindowRun.of(preset, headers, actions);
     assertThat(LastMinuteBook.whoMayGoGoes(steps)).isEmpty();
     assertThat(TickInvariants.nothingIsOverdue(steps)).isEmpty();
-    assertThat(Invariants.everybodyIsAnswered(steps)).isEmpty();
+    assertThat(QueueInvariants.everybodyIsAnswered(steps)).isEmpty();
   }
 
   @Property(tries = TRIES)
@@ -50,6 +50,6 @@ class WindowPropertyTest {
       @ForAll Preset preset, @ForAll boolean headers, @ForAll("minutes") List<Action> actions) {
     List<Step> steps = WindowRun.of(preset, headers, actions);
     assertThat(Invariants.conserved(steps)).isEmpty();
-    assertThat(Invariants.journalDecidesItselfAgain(steps)).isEmpty();
+    assertThat(JournalInvariants.journalDecidesItselfAgain(steps)).isEmpty();
   }
 }
