@@ -513,6 +513,7 @@ public final class QuotaState {
   private boolean cameBack(Dimension d, Lease lease) {
     Long resetAtMs = resetPhaseMs(d);
     return resetAtMs != null
+        && limits(d)
         && policy.learns()
         && FixedWindow.resets(resetAtMs, lease.grantedAtMs(), key.nowMs) > 0;
   }
