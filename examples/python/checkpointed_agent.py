@@ -1,6 +1,6 @@
 """An agent that can be killed at any moment: it goes on where it was, and is charged once.
 
-python3 checkpointed_agent.py BOOTSTRAP REGISTRY SCHEMAS PREFIX AGENT QUOTA FOLDER
+/usr/bin/python3 checkpointed_agent.py BOOTSTRAP REGISTRY SCHEMAS PREFIX AGENT QUOTA FOLDER
 
 It sends the *.txt files of FOLDER to the model. Before it waits for its lease it writes FOLDER/.fairway/checkpoint.json.
 """
@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+import urllib.request
 import uuid
 
 import checkpoint as checkpoints
@@ -17,6 +18,7 @@ from fairway_agent import Agent
 
 WAIT_S = 600
 BYTES_PER_TOKEN = 4  # stands in for the tokenizer of the model
+PROVIDER_URL = os.environ.get("PROVIDER_URL")  # answers as Anthropic's /v1/messages; without it nothing is sent
 
 
 def log(text):
@@ -99,8 +101,13 @@ def settlement(call, lease_id, outcome):
 
 
 def call_model(body):
-    """Here the body goes to the provider; this is what it said it used."""
-    return {"input_tokens": len(body) // BYTES_PER_TOKEN, "output_tokens": 40}
+    """Sends the body to the provider, and returns what it said it used."""
+    if not PROVIDER_URL:
+        return {"input_tokens": len(body) // BYTES_PER_TOKEN, "output_tokens": 40}
+    request = urllib.request.Request(PROVIDER_URL, body.encode("utf-8"), {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
+        usage = json.load(answer)["usage"]
+    return {name: usage[name] for name in ("input_tokens", "output_tokens")}
 
 
 def finish(agent, path, call):
@@ -146,6 +153,7 @@ def main():
         sys.exit(f"{decision['rejected']['reason']}: {decision['rejected']['detail']}")
 
     lease_id = decision["granted"]["lease_id"]
+    call["lease_request"]["request_id"] = decision["request_id"]  # another one after a grant that came too late
     call["sent_on"] = lease_id
     checkpoints.save(path, checkpoint)
     sent_at = time.monotonic()

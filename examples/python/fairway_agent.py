@@ -2,6 +2,7 @@
 
 import os
 import time
+import uuid
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka import avro
@@ -10,6 +11,7 @@ from confluent_kafka.avro import CachedSchemaRegistryClient, MessageSerializer
 ANSWER_S = 2  # a request without an answer is sent again after this, then after twice as long, and so on
 PASSING_ERRORS = (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError.UNKNOWN_TOPIC_OR_PART)
 REMEMBERED_MAX = 10_000  # requests of which the newest decision is remembered
+CLOCK_WINDOW_S = 300  # how long the fastest decision tells how the coordinator's clock differs from this one
 
 
 def complete(schema, record):
@@ -59,6 +61,8 @@ class Agent:
             reader_value_schema=avro.load(os.path.join(schemas, "Decision.avsc")),
         )
         self._newest = {}
+        self._clock_offset_ms = None
+        self._clock_window_ends = 0.0
         self._producer = Producer(
             {
                 "bootstrap.servers": bootstrap,
@@ -119,12 +123,35 @@ class Agent:
                     raise RuntimeError(message.error().str())
                 continue
             decision = self._serializer.decode_message(message.value())
+            self._note_clock(decision)
             if self._is_news(decision):
                 return decision, dict(message.headers() or [])
 
     def lease(self, request, timeout_s):
-        """Asks until there is an answer, waits in line, and returns the GRANTED or REJECTED decision."""
+        """Asks until there is an answer, waits in line, and returns the GRANTED or REJECTED decision.
+
+        Its request_id may be another than the request's: a grant that came too late is given back and asked for anew.
+        """
         until = time.monotonic() + timeout_s
+        while True:
+            asked_at = time.monotonic()
+            decision = self._answer(request, until, timeout_s)
+            if decision["status"] == "GRANTED":
+                if not self._is_late(decision["granted"], decision["decided_at_ms"], asked_at):
+                    return decision
+                self.settle(
+                    {
+                        "lease_id": decision["granted"]["lease_id"],
+                        "request_id": request["request_id"],
+                        "quota": request["quota"],
+                        "outcome": "NOT_SENT",
+                    }
+                )
+            elif decision["rejected"]["reason"] != "LEASE_EXPIRED":  # that one says that the grant got lost
+                return decision
+            request = dict(request, request_id=uuid.uuid4().hex)  # nothing was sent: no retry_of
+
+    def _answer(self, request, until, timeout_s):
         silent_s = ANSWER_S
         answered = False
         self.ask(request)
@@ -144,6 +171,20 @@ class Agent:
             {"request_id": request["request_id"], "quota": request["quota"], "outcome": "CANCELLED"}
         )
         raise TimeoutError(f"No lease for {request['request_id']} within {timeout_s} s")
+
+    def _note_clock(self, decision):
+        """The smallest difference is that of the clocks: no decision is read before it was made."""
+        now = time.monotonic()
+        offset_ms = now * 1000 - decision["decided_at_ms"]
+        if self._clock_offset_ms is None or now > self._clock_window_ends:
+            self._clock_window_ends = now + CLOCK_WINDOW_S
+            self._clock_offset_ms = offset_ms
+        self._clock_offset_ms = min(self._clock_offset_ms, offset_ms)
+
+    def _is_late(self, granted, decided_at_ms, asked_at):
+        """Whether the lease is over. It never is within its TTL of the request."""
+        decided_at = (decided_at_ms + self._clock_offset_ms) / 1000
+        return time.monotonic() > max(asked_at, decided_at) + granted["ttl_ms"] / 1000
 
     def close(self):
         self._producer.flush(30)

@@ -1,6 +1,6 @@
 """One model call under a lease.
 
-python3 one_call.py BOOTSTRAP REGISTRY SCHEMAS PREFIX AGENT QUOTA REQUEST
+/usr/bin/python3 one_call.py BOOTSTRAP REGISTRY SCHEMAS PREFIX AGENT QUOTA REQUEST
 """
 
 import json
@@ -30,7 +30,7 @@ usage = {"input_tokens": 280, "output_tokens": 40}  # here the model is called; 
 agent.settle(
     {
         "lease_id": decision["granted"]["lease_id"],
-        "request_id": request_id,
+        "request_id": decision["request_id"],
         "quota": quota,
         "outcome": "SUCCEEDED",
         "usage": usage,

@@ -27,10 +27,11 @@ export interface Settlement {
 export interface Decision {
   decision_id: string
   request_id: string
+  decided_at_ms: number
   epoch: number
   sequence: number
   status: 'GRANTED' | 'QUEUED' | 'REJECTED'
-  granted: { lease_id: string; expires_at_ms: number } | null
+  granted: { lease_id: string; ttl_ms: number; expires_at_ms: number } | null
   queued: { position: number; eta_ms: number } | null
   rejected: { reason: string; detail: string; retry_at_ms: number | null } | null
 }
@@ -50,6 +51,7 @@ export interface Options {
 const ANSWER_MS = 2_000 // a request without an answer is sent again after this, then after twice as long, and so on
 const REMEMBERED_MAX = 10_000 // requests of which the newest decision is remembered
 const UNREAD_MAX = 1_000 // decisions that wait for the program; beyond it the oldest go
+const CLOCK_WINDOW_MS = 300_000 // how long the fastest decision tells how the coordinator's clock differs from this one
 const TOPIC_MS = 30_000 // longest wait for the reply topic after the first request
 
 const replyTopic = (prefix: string, agentId: string): string =>
@@ -78,6 +80,8 @@ export class Agent {
   #reading: Promise<void> | null = null
   #newest = new Map<string, { id: string; epoch: number; sequence: number }>()
   #unread: Answer[] = []
+  #clockOffsetMs: number | null = null
+  #clockWindowEnds = 0
   #wake = () => {}
 
   private constructor({ bootstrap, registry, agentId, prefix = 'fairway.', createPartitioner = Partitioners.DefaultPartitioner }: Options) {
@@ -173,6 +177,7 @@ export class Agent {
 
   async #take(message: KafkaMessage): Promise<void> {
     const decision: Decision = await this.#registry.decode(message.value!)
+    this.#noteClock(decision)
     if (this.#isNews(decision)) {
       this.#unread.push({ decision, headers: message.headers ?? {} })
       this.#unread.splice(0, this.#unread.length - UNREAD_MAX)
@@ -207,9 +212,44 @@ export class Agent {
     return this.#unread.shift() ?? null
   }
 
-  // Asks until there is an answer, waits in line, and returns the GRANTED or REJECTED decision.
+  // Asks until there is an answer, waits in line, and returns the GRANTED or REJECTED decision. Its request_id may be
+  // another than the request's: a grant that came too late is given back and asked for anew.
   async lease(request: LeaseRequest, timeoutMs: number): Promise<Decision> {
     const until = Date.now() + timeoutMs
+    for (;;) {
+      const askedAt = performance.now()
+      const decision = await this.#answer(request, until, timeoutMs)
+      if (decision.granted) {
+        if (!this.#isLate(decision, decision.granted.ttl_ms, askedAt)) {
+          return decision
+        }
+        const { quota, request_id } = request
+        await this.settle({ lease_id: decision.granted.lease_id, request_id, quota, outcome: 'NOT_SENT' })
+      } else if (decision.rejected?.reason !== 'LEASE_EXPIRED') {
+        return decision // the other one says that the grant got lost
+      }
+      request = { ...request, request_id: randomUUID() } // nothing was sent: no retry_of
+    }
+  }
+
+  // The smallest difference is that of the clocks: no decision is read before it was made.
+  #noteClock(decision: Decision): void {
+    const now = performance.now()
+    const offsetMs = now - Number(decision.decided_at_ms)
+    if (this.#clockOffsetMs === null || now > this.#clockWindowEnds) {
+      this.#clockWindowEnds = now + CLOCK_WINDOW_MS
+      this.#clockOffsetMs = offsetMs
+    }
+    this.#clockOffsetMs = Math.min(this.#clockOffsetMs, offsetMs)
+  }
+
+  // Whether the lease is over. It never is within its TTL of the request.
+  #isLate(decision: Decision, ttlMs: number, askedAt: number): boolean {
+    const decidedAt = Number(decision.decided_at_ms) + this.#clockOffsetMs!
+    return performance.now() > Math.max(askedAt, decidedAt) + Number(ttlMs)
+  }
+
+  async #answer(request: LeaseRequest, until: number, timeoutMs: number): Promise<Decision> {
     let silentMs = ANSWER_MS
     let answered = false
     await this.ask(request)

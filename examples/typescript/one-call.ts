@@ -26,7 +26,7 @@ async function main() {
   const usage = { input_tokens: 280, output_tokens: 40 } // here the model is called; this is what it said it used
   await agent.settle({
     lease_id: decision.granted.lease_id,
-    request_id: requestId,
+    request_id: decision.request_id,
     quota,
     outcome: 'SUCCEEDED',
     usage,

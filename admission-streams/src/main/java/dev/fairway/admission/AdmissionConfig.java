@@ -5,7 +5,6 @@ import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.serde.AvroSerdeConfig;
 import dev.fairway.schemas.serde.RegistrySettings;
 import dev.fairway.schemas.service.ServiceSettings;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import org.apache.kafka.common.config.AbstractConfig;
@@ -92,17 +91,16 @@ public final class AdmissionConfig {
    *
    * @param file null if there is none
    * @param environment the process's environment
-   * @throws IOException if the file cannot be read
-   * @throws ConfigException if a name in the file is unknown, or a value missing or out of range
+   * @throws ConfigException if the file cannot be read, a name in it is unknown, or a value missing
+   *     or out of range
    */
-  public static AdmissionConfig load(Path file, Map<String, String> environment)
-      throws IOException {
+  public static AdmissionConfig load(Path file, Map<String, String> environment) {
     return of(ServiceSettings.read(DEFINITION, file, environment));
   }
 
   /** Every setting with its type, default and meaning, as text. */
   public static String documentation() {
-    return DEFINITION.toRst();
+    return ServiceSettings.documentation(DEFINITION);
   }
 
   Topics topics() {

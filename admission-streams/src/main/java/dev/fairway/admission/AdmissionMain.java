@@ -44,7 +44,7 @@ public final class AdmissionMain {
     try {
       service = AdmissionService.start(config);
     } catch (StartException e) {
-      err.println(e.getMessage());
+      err.println("fairway: " + e.getMessage());
       return ServiceMain.FAILED;
     }
     Thread hook = new Thread(service::close, "fairway-admission-stop");
@@ -58,7 +58,8 @@ public final class AdmissionMain {
       return ServiceMain.OK;
     }
     service.close();
-    err.println("The coordinator stopped by itself after too many failures; its log says why.");
+    err.println(
+        "fairway: The coordinator stopped by itself after too many failures; its log says why.");
     return ServiceMain.FAILED;
   }
 }

@@ -144,7 +144,7 @@ class AdmissionConfigTest {
   @Test
   void shouldDocumentEverySetting() {
     assertThat(AdmissionConfig.documentation())
-        .contains("bootstrap.servers", "snapshot.interval.ms", "Default: 600000");
+        .contains("bootstrap.servers", "snapshot.interval.ms", "default: 600000");
   }
 
   private static Map<String, String> required() {

@@ -29,7 +29,8 @@ class AdmissionMainTest {
   void shouldRefuseAFileThatIsNotThere() {
     assertThat(run(Map.of(), "--config", "/nothing/here")).isEqualTo(2);
     assertThat(err.toString(StandardCharsets.UTF_8))
-        .contains("Expected a properties file at /nothing/here, but there is none.");
+        .contains(
+            "fairway: Expected a properties file at /nothing/here, but: there is no such file or folder.");
   }
 
   @Test

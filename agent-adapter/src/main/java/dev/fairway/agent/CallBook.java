@@ -4,11 +4,8 @@ import dev.fairway.agent.fallback.FullJitter;
 import dev.fairway.agent.fallback.RetryBudget;
 import dev.fairway.agent.fallback.ShareBucket;
 import dev.fairway.schemas.Decision;
-import dev.fairway.schemas.DecisionStatus;
 import dev.fairway.schemas.Grant;
 import dev.fairway.schemas.Ids;
-import dev.fairway.schemas.Queued;
-import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.Settlement;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,30 +17,25 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.apache.kafka.common.errors.RetriableException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * The calls that wait, and what each decision means for them. One monitor guards everything;
- * nothing under it blocks, and the user's code is never run under it, whatever the executor.
+ * The calls that wait: how they come, are sent, and go. What a decision means for them is known to
+ * {@link Decisions}, and what becomes of them without one to {@link SilentKeys}. One monitor guards
+ * all of it; nothing under it blocks, and the user's code is never run under it, whatever the
+ * executor.
  *
  * <p>A call leaves the book exactly once: by grant, reject, timeout, cancellation, or a send that
  * can never succeed. Whoever removes it also completes it.
  */
 final class CallBook implements ReplyReader.Handler {
-  private static final Logger log = LoggerFactory.getLogger(CallBook.class);
-
-  /** How often one call loses a grant that expired before it was read, until it fails. */
-  static final int EXPIRED_GRANTS_MAX = 3;
-
   private final ClientContext context;
   private final LeaseBook leases;
   private final RequestIds requestIds;
   private final SilentSettlements silent;
   private final Map<String, PendingCall> pending = new LinkedHashMap<>();
-  private final DecisionMemory memory = new DecisionMemory();
   private final SafeCapacities safeCapacities = new SafeCapacities();
   private final SilentKeys silentKeys;
+  private final Decisions decisions;
 
   /** What is to be told once the monitor is free; empty whenever it is. */
   private List<Runnable> notices = new ArrayList<>();
@@ -56,6 +48,7 @@ final class CallBook implements ReplyReader.Handler {
     this.requestIds = requestIds;
     this.silent = new SilentSettlements(context);
     this.silentKeys = new SilentKeys(context, safeCapacities, new Waiting(), FullJitter.STANDARD);
+    this.decisions = new Decisions(context, silent, safeCapacities, silentKeys, new Decided());
   }
 
   synchronized int pendingCalls() {
@@ -165,7 +158,7 @@ final class CallBook implements ReplyReader.Handler {
 
   @Override
   public void onDecision(Decision decision, long receivedAtMs) {
-    locked(() -> handle(decision, receivedAtMs));
+    locked(() -> decisions.handle(decision, receivedAtMs));
   }
 
   /** Cancels every call; later ones are refused. */
@@ -217,7 +210,7 @@ final class CallBook implements ReplyReader.Handler {
       return Failures.inUse(requestId);
     }
     // Coming back after a rejection repeats nothing that was sent.
-    if (budget != null && retryOf != null && !memory.isRejected(retryOf) && !budget.trySpend()) {
+    if (budget != null && retryOf != null && !decisions.isRejected(retryOf) && !budget.trySpend()) {
       context.counters().budgetsSpent.increment();
       return Failures.budgetSpent(retryOf);
     }
@@ -320,10 +313,14 @@ final class CallBook implements ReplyReader.Handler {
     }
   }
 
-  private void giveUp(PendingCall waiting) {
+  private void leave(PendingCall waiting) {
     pending.remove(waiting.requestId(), waiting);
     waiting.cancelTimers();
-    memory.giveUp(waiting);
+  }
+
+  private void giveUp(PendingCall waiting) {
+    leave(waiting);
+    decisions.gaveUp(waiting);
     silent.cancel(waiting);
     if (pending.isEmpty()) {
       silentKeys.nobodyWaits();
@@ -335,82 +332,6 @@ final class CallBook implements ReplyReader.Handler {
         () -> context.completions().execute(() -> waiting.future.completeExceptionally(error)));
   }
 
-  // ---- decisions
-
-  private void handle(Decision decision, long receivedAtMs) {
-    if (!context.config().speaksFor(decision.getAgentId())) {
-      context.counters().foreignReplies.increment();
-      return;
-    }
-    CoordinatorClock clock = memory.observe(decision, receivedAtMs);
-    safeCapacities.note(decision, clock, receivedAtMs);
-    if (silentKeys.heard(decision.getQuota())) {
-      context.timers().execute(context.reports()::sendKept);
-    }
-    if (memory.isSeen(decision)) {
-      context.counters().duplicateReplies.increment();
-      return;
-    }
-    PendingCall waiting = pending.get(decision.getRequestId());
-    if (waiting == null || !waiting.agentId().equals(decision.getAgentId())) {
-      onUnexpected(decision);
-      return;
-    }
-    memory.see(decision);
-    if (!waiting.advance(decision.getEpoch(), decision.getSequence())) {
-      context.counters().duplicateReplies.increment();
-      return;
-    }
-    DecisionStatus status = decision.getStatus();
-    if (status == DecisionStatus.GRANTED && decision.getGranted() != null) {
-      onGrant(waiting, decision.getGranted(), clock, receivedAtMs);
-    } else if (status == DecisionStatus.QUEUED && decision.getQueued() != null) {
-      onQueued(waiting, decision.getQueued());
-    } else if (status == DecisionStatus.REJECTED && decision.getRejected() != null) {
-      onReject(waiting, decision);
-    } else {
-      context.counters().unreadableReplies.increment();
-    }
-  }
-
-  private void onUnexpected(Decision decision) {
-    if (!memory.isGivenUp(decision)) {
-      context.counters().foreignReplies.increment();
-      return;
-    }
-    memory.see(decision);
-    if (decision.getGranted() != null) {
-      context.counters().returnedGrants.increment();
-      silent.giveBack(
-          decision.getAgentId(),
-          decision.getQuota(),
-          decision.getRequestId(),
-          decision.getGranted());
-    }
-  }
-
-  private void onGrant(
-      PendingCall waiting, Grant grant, CoordinatorClock clock, long receivedAtMs) {
-    if (grant.getAttempt() < waiting.attemptMin) {
-      context.counters().duplicateReplies.increment();
-      return;
-    }
-    long expiresAtMs =
-        clock.localExpiryMs(
-            grant.getExpiresAtMs(), grant.getTtlMs(), waiting.sentAtMs, receivedAtMs);
-    if (expiresAtMs <= context.timers().nowMs()) {
-      context.counters().lateGrants.increment();
-      silent.giveBack(waiting.agentId(), waiting.call.quota(), waiting.requestId(), grant);
-      onExpiredGrant(waiting);
-      return;
-    }
-    pending.remove(waiting.requestId());
-    waiting.cancelTimers();
-    context.counters().grants.increment();
-    Lease lease = leases.open(this, waiting, grant, expiresAtMs);
-    notices.add(() -> context.completions().execute(() -> hand(lease, waiting)));
-  }
-
   private void hand(Lease lease, PendingCall waiting) {
     if (!waiting.future.complete(lease)) {
       context.counters().returnedGrants.increment();
@@ -418,55 +339,44 @@ final class CallBook implements ReplyReader.Handler {
     }
   }
 
-  /**
-   * A grant that expired before it was read must not be used. The call asks again as a request of
-   * its own for as long as its timeout and {@link #EXPIRED_GRANTS_MAX} allow: nothing was sent, so
-   * it is no retry; after a 429 it is, and says so.
-   */
-  private void onExpiredGrant(PendingCall waiting) {
-    String requestId = waiting.requestId();
-    pending.remove(requestId);
-    waiting.expiredGrants++;
-    if (waiting.expiredGrants >= EXPIRED_GRANTS_MAX) {
-      waiting.cancelTimers();
+  /** What decisions do to the calls that wait. */
+  private final class Decided implements Decisions.Calls {
+    @Override
+    public PendingCall waiting(String requestId) {
+      return pending.get(requestId);
+    }
+
+    @Override
+    public void granted(PendingCall call, Grant grant, long expiresAtMs) {
+      leave(call);
+      context.counters().grants.increment();
+      Lease lease = leases.open(CallBook.this, call, grant, expiresAtMs);
+      notices.add(() -> context.completions().execute(() -> hand(lease, call)));
+    }
+
+    @Override
+    public void rejected(PendingCall call, AdmissionException why) {
+      leave(call);
       context.counters().rejects.increment();
-      fail(waiting, Failures.expired(waiting));
-      return;
+      fail(call, why);
     }
-    log.warn(
-        "Expected to read the grant of request {} before it expired, but did not; the call asks"
-            + " again.",
-        requestId);
-    waiting.request(waiting.agentId(), requestIds.next());
-    enter(waiting);
-    send(waiting);
-  }
 
-  private void onQueued(PendingCall waiting, Queued queued) {
-    QueueUpdate update =
-        new QueueUpdate(
-            queued.getPosition(),
-            Duration.ofMillis(queued.getEtaMs()),
-            Optional.ofNullable(queued.getEtaP90Ms()).map(Duration::ofMillis));
-    // It is answered. But should the grant get lost, with a deleted topic say, silence well beyond
-    // the ETA asks for the current decision once more.
-    waiting.resendDelayMs = context.config().resendAfterMax().toMillis();
-    long etaMs = Math.max(queued.getEtaMs(), update.etaP90().map(Duration::toMillis).orElse(0L));
-    scheduleResend(waiting, Math.min(etaMs, Integer.MAX_VALUE) + waiting.resendDelayMs);
-    notices.add(() -> waiting.tell(update, context.completions()));
-  }
-
-  private void onReject(PendingCall waiting, Decision decision) {
-    if (decision.getRejected().getReason() == RejectReason.LEASE_EXPIRED) {
-      // The grant got lost on its way, and this answers a later copy of the request.
-      onExpiredGrant(waiting);
-      return;
+    @Override
+    public void queued(PendingCall call, QueueUpdate update, long silentForMs) {
+      // It is answered. But should the grant get lost, with a deleted topic say, silence well
+      // beyond the ETA asks for the current decision once more.
+      call.resendDelayMs = context.config().resendAfterMax().toMillis();
+      scheduleResend(call, silentForMs + call.resendDelayMs);
+      notices.add(() -> call.tell(update, context.completions()));
     }
-    pending.remove(waiting.requestId());
-    waiting.cancelTimers();
-    context.counters().rejects.increment();
-    memory.reject(decision.getRequestId());
-    fail(waiting, Failures.rejected(waiting, decision));
+
+    @Override
+    public void askAgain(PendingCall call) {
+      pending.remove(call.requestId());
+      call.request(call.agentId(), requestIds.next());
+      enter(call);
+      send(call);
+    }
   }
 
   /** What goes on without the coordinator is taken from here. */

@@ -162,7 +162,7 @@ class RepliesTest {
         client.calls.acquire(ClientFixture.call().timeout(Duration.ofHours(1)).build());
 
     // when
-    for (int i = 0; i < CallBook.EXPIRED_GRANTS_MAX; i++) {
+    for (int i = 0; i < Decisions.EXPIRED_GRANTS_MAX; i++) {
       assertThat(future).isNotDone();
       Decision grant = client.grant(client.lastRequestId(), 1, 10_000);
       client.timers.freeze(60_000);

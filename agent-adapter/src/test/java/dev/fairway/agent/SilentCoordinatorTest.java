@@ -193,6 +193,41 @@ class SilentCoordinatorTest {
     assertThat(done(calls)).isEqualTo(CALLS_PER_MINUTE);
   }
 
+  /** Two quotas with a common {@code also}: each is told what it may take from that, too. */
+  @Test
+  void shouldKeepEachQuotaOfAKeyWithinItsOwnShareInEveryDimension() {
+    // given: requests are limited by the other quota alone
+    String second = "key/haiku";
+    Amounts share =
+        Amounts.newBuilder()
+            .setRequests(6L)
+            .setInputTokens(100_000L)
+            .setOutputTokens(9_000L)
+            .build();
+    List<CompletableFuture<Lease>> calls = new ArrayList<>();
+    for (String quota : List.of(ClientFixture.QUOTA, second)) {
+      client.calls.acquire(LeaseCall.of(quota).build());
+      Decision told =
+          client
+              .grantBuilder(client.lastRequestId(), 1, ClientFixture.TTL_MS)
+              .setQuota(quota)
+              .setSafeCapacity(new SafeCapacity(share, 600_000L))
+              .build();
+      client.deliver(told);
+      for (int i = 0; i < 20; i++) {
+        calls.add(
+            client.calls.acquire(LeaseCall.of(quota).inputTokens(100).maxOutputTokens(50).build()));
+      }
+    }
+
+    // when
+    client.timers.advance(SILENT_AFTER_MS + 60_000);
+
+    // then: six a minute of each, whatever is left in the other dimensions
+    assertThat(done(calls.subList(0, 20))).isEqualTo(6);
+    assertThat(done(calls.subList(20, 40))).isEqualTo(6);
+  }
+
   @Test
   void shouldHoldTheShareAfterThe429OfACallWithoutALease() {
     // given

@@ -3,6 +3,7 @@ package dev.fairway.cli;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.up.Addresses;
 import dev.fairway.schemas.Topics;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.io.Reader;
 import java.net.URI;
@@ -38,12 +39,14 @@ public final class ConnectionOptions {
 
   @Option(
       names = "--registry",
+      converter = RegistryUrlConverter.class,
       paramLabel = "URL",
       description = "Schema registry that goes with --bootstrap.")
   private String registry;
 
   @Option(
       names = "--coordinator",
+      converter = HttpUrlConverter.class,
       paramLabel = "URL",
       split = ",",
       description = "Status port of each coordinator that goes with --bootstrap; several by comma.")
@@ -134,10 +137,17 @@ public final class ConnectionOptions {
       Properties properties = new Properties();
       try (Reader reader = Files.newBufferedReader(clientConfig, StandardCharsets.UTF_8)) {
         properties.load(reader);
-      } catch (IOException | IllegalArgumentException e) {
+      } catch (IOException e) {
         throw new CliException(
-            "Expected a properties file at " + clientConfig + ", but: " + e + ". Check the path.",
+            "Expected a properties file at "
+                + clientConfig
+                + ", but: "
+                + FileTrouble.of(e)
+                + ". Check the path of --client-config.",
             e);
+      } catch (IllegalArgumentException e) {
+        throw new CliException(
+            "Expected name=value lines in " + clientConfig + ", but: " + e.getMessage() + ".", e);
       }
       properties
           .stringPropertyNames()

@@ -4,6 +4,7 @@ import dev.fairway.cli.demo.DemoOptions;
 import dev.fairway.cli.demo.DemoOutcome;
 import dev.fairway.cli.demo.DemoRunner;
 import dev.fairway.cli.demo.fleet.Backoff;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -101,14 +102,21 @@ final class DemoCommand extends BaseCommand {
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage() + ".", e);
     }
+    Path page =
+        (html == null ? Path.of(System.getProperty("java.io.tmpdir"), "fairway-demo.html") : html)
+            .toAbsolutePath();
+    String trouble = OutputFileConverter.trouble(page);
+    if (trouble != null) {
+      throw new ParameterException(spec.commandLine(), trouble + " Name another one with --html.");
+    }
     Consumer<String> progress = Terminal.isStandardError() ? this::note : line -> {};
     DemoOutcome outcome = DemoRunner.run(options, progress);
-    Path page = writePage(outcome.page());
     say("");
     outcome.lines().forEach(this::say);
     say("");
-    say("page: " + page.toUri());
     writeJson(outcome.json(page));
+    writePage(page, outcome.page());
+    say("page: " + page.toUri());
     if (!outcome.leasesClosed()) {
       throw new CliException(
           "Expected every lease to be settled, but the journal says otherwise: see grants, settled and"
@@ -117,18 +125,15 @@ final class DemoCommand extends BaseCommand {
     return 0;
   }
 
-  private Path writePage(String text) {
-    Path file =
-        (html == null ? Path.of(System.getProperty("java.io.tmpdir"), "fairway-demo.html") : html)
-            .toAbsolutePath();
+  private static void writePage(Path file, String text) {
     try {
-      return Files.writeString(file, text, StandardCharsets.UTF_8);
+      Files.writeString(file, text, StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new CliException(
           "Expected to write the page to "
               + file
               + ", but: "
-              + e
+              + FileTrouble.of(e)
               + ". Name a file that can be written with --html.",
           e);
     }

@@ -4,7 +4,9 @@ import dev.fairway.cli.demo.emulator.Ledger;
 import dev.fairway.cli.demo.emulator.ModelSpeed;
 import dev.fairway.cli.demo.emulator.ProviderEmulator;
 import dev.fairway.cli.demo.emulator.ProviderLimits;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
+import java.net.BindException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -46,6 +48,7 @@ final class DemoEmulatorCommand extends BaseCommand {
   @Option(
       names = "--ledger",
       paramLabel = "FILE",
+      converter = OutputFileConverter.class,
       description =
           "Append every call to FILE as JSON lines: one when it is admitted, one when it ended.")
   private Path ledger;
@@ -94,6 +97,13 @@ final class DemoEmulatorCommand extends BaseCommand {
       say("ready: emulated provider at " + emulator.uri());
       writeJson(Map.of("ready", true, "url", emulator.uri().toString()));
       stopped.await();
+    } catch (BindException e) {
+      throw new CliException(
+          "Expected port "
+              + port
+              + " of 127.0.0.1 to be free, but another process listens on it. Choose another with"
+              + " --port.",
+          e);
     }
     return 0;
   }
@@ -114,7 +124,11 @@ final class DemoEmulatorCommand extends BaseCommand {
       return Ledger.appendingTo(ledger);
     } catch (IOException e) {
       throw new CliException(
-          "Expected to append to " + ledger + ", but: " + e + ". Name a file that can be written.",
+          "Expected to append to "
+              + ledger
+              + ", but: "
+              + FileTrouble.of(e)
+              + ". Name a file that can be written.",
           e);
     }
   }

@@ -8,6 +8,7 @@ import dev.fairway.replay.script.EventLines;
 import dev.fairway.replay.script.ScriptException;
 import dev.fairway.replay.script.ScriptReader;
 import dev.fairway.replay.script.ScriptRunner;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -63,6 +64,7 @@ public final class DryRunCommand implements Callable<Integer> {
   @Option(
       names = "--json",
       paramLabel = "FILE|-",
+      converter = OutputTargetConverter.class,
       defaultValue = "-",
       description = "Where the events go; standard output by default.")
   private String target;
@@ -94,7 +96,8 @@ public final class DryRunCommand implements Callable<Integer> {
     } catch (NoSuchFileException e) {
       return failed("expected a file or folder that exists, but there is no " + e.getFile());
     } catch (IOException e) {
-      return failed("expected to read " + script + " and to write " + target + ", but: " + e);
+      return failed(
+          "expected to read " + script + " and to write " + target + ", but: " + FileTrouble.of(e));
     }
   }
 
@@ -146,7 +149,7 @@ public final class DryRunCommand implements Callable<Integer> {
   }
 
   private void say(String message) {
-    spec.commandLine().getErr().println("fairway dry-run: " + message);
+    spec.commandLine().getErr().println("fairway: " + message);
   }
 
   private record Printer(EventLines lines, Consumer<String> notes) implements ScriptRunner.Output {

@@ -16,6 +16,7 @@ import dev.fairway.agent.provider.ProviderStream;
 import dev.fairway.agent.provider.ProviderUsage;
 import dev.fairway.agent.provider.ResponseBody;
 import dev.fairway.agent.provider.ResponseHeaders;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -77,6 +78,7 @@ public final class ExplainCommand implements Callable<Integer> {
   @Option(
       names = "--json",
       paramLabel = "FILE|-",
+      converter = OutputTargetConverter.class,
       defaultValue = "-",
       description = "Where the result goes; standard output by default.")
   private String target;
@@ -118,7 +120,8 @@ public final class ExplainCommand implements Callable<Integer> {
     } catch (CliException e) {
       return failed(e.getMessage());
     } catch (IOException e) {
-      return failed("expected to read " + source + " and to write " + target + ", but: " + e);
+      return failed(
+          "expected to read " + source + " and to write " + target + ", but: " + FileTrouble.of(e));
     }
   }
 
@@ -304,7 +307,7 @@ public final class ExplainCommand implements Callable<Integer> {
   }
 
   private void note(String text) {
-    spec.commandLine().getErr().println("fairway explain: " + text);
+    spec.commandLine().getErr().println("fairway: " + text);
     spec.commandLine().getErr().flush();
   }
 

@@ -102,7 +102,7 @@ public final class Fairway implements Runnable {
       return "Kafka refused: " + error.getMessage();
     }
     return "failed unexpectedly: "
-        + error
+        + error.toString().replaceAll("\\.$", "")
         + ". Run again with FAIRWAY_LOG=DEBUG for the whole story.";
   }
 }

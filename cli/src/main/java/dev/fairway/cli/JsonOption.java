@@ -2,6 +2,7 @@ package dev.fairway.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -18,14 +19,8 @@ public final class JsonOption {
   @Option(
       names = "--json",
       paramLabel = "FILE|-",
+      converter = OutputTargetConverter.class,
       description = "Write the result as JSON to FILE, or to standard output instead of the text.")
-  void setTarget(String target) {
-    if (!"-".equals(target)) {
-      new OutputFileConverter().convert(target);
-    }
-    this.target = target;
-  }
-
   private String target;
 
   private boolean begun;
@@ -71,7 +66,7 @@ public final class JsonOption {
           "Expected to write JSON to "
               + file
               + ", but: "
-              + e
+              + FileTrouble.of(e)
               + ". Name a file that can be written.",
           e);
     }

@@ -15,26 +15,31 @@ final class OutputFileConverter implements ITypeConverter<Path> {
   public Path convert(String value) {
     Path file;
     try {
-      file = Path.of(value).toAbsolutePath();
+      file = Path.of(value);
     } catch (InvalidPathException e) {
       throw new TypeConversionException(
           "Expected a file to write, but found '" + value + "': " + e.getReason() + ".");
     }
+    String trouble = trouble(file);
+    if (trouble != null) {
+      throw new TypeConversionException(trouble + " Name another file.");
+    }
+    return file;
+  }
+
+  /** Why a file cannot be written, as a sentence; null if it can. */
+  static String trouble(Path named) {
+    Path file = named.toAbsolutePath();
     Path folder = file.getParent();
     if (folder == null || !Files.isDirectory(folder)) {
-      throw new TypeConversionException(
-          "Expected a file in a folder that is there, but there is no folder "
-              + folder
-              + ". Make it, or name another file.");
+      return "Expected a file in a folder that is there, but there is no folder " + folder + ".";
     }
     boolean there = Files.exists(file);
     if (Files.isDirectory(file) || !Files.isWritable(there ? file : folder)) {
-      throw new TypeConversionException(
-          "Expected a file that can be written, but found "
-              + file
-              + (Files.isDirectory(file) ? ", a folder" : ", which may not be written")
-              + ". Name another file.");
+      return "Expected a file that can be written, but found "
+          + file
+          + (Files.isDirectory(file) ? ", a folder." : ", which may not be written.");
     }
-    return Path.of(value);
+    return null;
   }
 }

@@ -3,6 +3,7 @@ package dev.fairway.cli;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.fairway.cli.embedded.BrokerCheck;
 import dev.fairway.replay.verify.JournalFile;
 import dev.fairway.replay.verify.JournalSource;
 import dev.fairway.replay.verify.JournalTopic;
@@ -11,13 +12,15 @@ import dev.fairway.replay.verify.UnreadableRecordException;
 import dev.fairway.replay.verify.VerifyReport;
 import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.Topics;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import picocli.CommandLine.ArgGroup;
@@ -72,6 +75,7 @@ public final class ReplayCommand implements Callable<Integer> {
 
   @Option(
       names = "--registry",
+      converter = RegistryUrlConverter.class,
       paramLabel = "URL",
       description =
           "Schema registry that goes with --bootstrap; without it the journal is read with the"
@@ -88,6 +92,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Option(
       names = "--json",
       paramLabel = "FILE|-",
+      converter = OutputTargetConverter.class,
       defaultValue = "-",
       description = "Where the result goes as JSON; standard output by default.")
   private String target;
@@ -102,6 +107,7 @@ public final class ReplayCommand implements Callable<Integer> {
         names = "--export",
         required = true,
         paramLabel = "FILE",
+        converter = OutputFileConverter.class,
         description = "Write the journal to a file, one record a line, for --journal.")
     private Path export;
   }
@@ -126,8 +132,8 @@ public final class ReplayCommand implements Callable<Integer> {
   public Integer call() {
     try (JournalSource journal = open()) {
       return action.verify ? verify(journal) : export(journal);
-    } catch (NoSuchFileException e) {
-      return failed("expected a file or folder that exists, but there is no " + e.getFile());
+    } catch (FileSystemException e) {
+      return failed("expected to read or write " + e.getFile() + ", but: " + FileTrouble.of(e));
     } catch (IOException e) {
       return failed(e.getMessage());
     }
@@ -135,6 +141,9 @@ public final class ReplayCommand implements Callable<Integer> {
 
   private JournalSource open() throws IOException {
     if (source.journal != null) {
+      if (Files.isDirectory(source.journal)) {
+        throw new FileSystemException(source.journal.toString(), null, "Is a directory");
+      }
       return JournalFile.open(source.journal);
     }
     Topics topics;
@@ -143,6 +152,7 @@ public final class ReplayCommand implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
+    BrokerCheck.require(source.bootstrap, Map.of());
     return JournalTopic.connect(source.bootstrap, registry, topics, PATIENCE);
   }
 
@@ -266,6 +276,6 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   private void say(String message) {
-    complain("fairway replay: " + message);
+    complain("fairway: " + message);
   }
 }

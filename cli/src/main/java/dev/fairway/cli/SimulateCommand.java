@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.replay.report.SimulateReport;
+import dev.fairway.replay.simulate.Knobs;
 import dev.fairway.replay.simulate.Policy;
 import dev.fairway.replay.simulate.Study;
 import dev.fairway.replay.simulate.StudyResult;
@@ -14,6 +15,7 @@ import dev.fairway.replay.simulate.Sweep;
 import dev.fairway.replay.simulate.Verdict;
 import dev.fairway.replay.world.Parameter;
 import dev.fairway.replay.world.WorldOptions;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -236,7 +238,11 @@ final class SimulateCommand extends BaseCommand {
       note("wrote " + file);
     } catch (IOException e) {
       throw new CliException(
-          "Expected to write " + file + ", but: " + e + ". Name a file in a folder that exists.",
+          "Expected to write "
+              + file
+              + ", but: "
+              + FileTrouble.of(e)
+              + ". Name a file in a folder that exists.",
           e);
     }
   }
@@ -315,6 +321,7 @@ final class SimulateCommand extends BaseCommand {
     try {
       JsonNode node = new ObjectMapper().readTree(knobs);
       if (node instanceof ObjectNode object) {
+        Knobs.check(object);
         return object;
       }
       throw new IllegalArgumentException(

@@ -49,6 +49,7 @@ final class UpCommand extends BaseCommand {
 
   @Option(
       names = "--registry",
+      converter = RegistryUrlConverter.class,
       paramLabel = "URL",
       description = "Schema registry to use instead of the one in this process.")
   private String registry;

@@ -10,6 +10,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import dev.fairway.admission.TransactionSettings;
+import dev.fairway.schemas.service.FileTrouble;
 
 /** The place of the command line: on top of everything, and under nothing. */
 @AnalyzeClasses(packages = "dev.fairway", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -45,7 +46,8 @@ class DependencyTest {
                       "picocli..",
                       "dev.fairway.schemas",
                       "dev.fairway.cli.embedded")
-                  .or(type(TransactionSettings.class)));
+                  .or(type(TransactionSettings.class))
+                  .or(type(FileTrouble.class)));
 
   /** What commands do can be used and tested without a command line. */
   @ArchTest

@@ -62,9 +62,9 @@ class DryRunCommandTest {
     assertThat(out.toString()).contains("{\"at_ms\":10,\"state\":null}");
     assertThat(err.toString().lines())
         .containsExactly(
-            "fairway dry-run: line 2: expected a quota that is defined to show, but there is no"
+            "fairway: line 2: expected a quota that is defined to show, but there is no"
                 + " 'k/other'; defined here are [q]",
-            "fairway dry-run: line 3: at_ms 4 lies before 10, so it happens at 10");
+            "fairway: line 3: at_ms 4 lies before 10, so it happens at 10");
   }
 
   @Test
@@ -136,9 +136,7 @@ class DryRunCommandTest {
     // then
     assertThat(code).isEqualTo(1);
     assertThat(events(out.toString())).containsExactly("QuotaDefined", "LeaseGranted");
-    assertThat(err.toString())
-        .startsWith("fairway dry-run: line 3: ")
-        .contains("shw: unknown field");
+    assertThat(err.toString()).startsWith("fairway: line 3: ").contains("shw: unknown field");
   }
 
   @Test

@@ -160,7 +160,7 @@ class ExplainCommandTest {
     // then
     assertThat(code).isEqualTo(1);
     assertThat(out.toString()).isEmpty();
-    assertThat(err.toString()).startsWith("fairway explain: ").contains(expected);
+    assertThat(err.toString()).startsWith("fairway: ").contains(expected);
   }
 
   @Test

@@ -19,6 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.OptionSpec;
 
 class FairwayTest {
 
@@ -29,6 +31,142 @@ class FairwayTest {
 
   private int run(String... args) {
     return Fairway.run(new PrintWriter(out, true), new PrintWriter(err, true), args);
+  }
+
+  @Test
+  void shouldMissAGatewaysKeyBeforeAnythingStarts() throws Exception {
+    // given
+    Path config =
+        Files.writeString(
+            folder.resolve("fairway.yaml"),
+            """
+            quotas:
+              - id: ant/sonnet
+                models: ["claude-*"]
+                limits: {requests_per_minute: 60}
+            gateway:
+              upstreams:
+                anthropic: {provider: anthropic, key: {env: FAIRWAY_TEST_NO_SUCH_KEY}}
+            """);
+    Path data = folder.resolve("data");
+
+    // when
+    int code = run("up", "--config", config.toString(), "--data", data.toString());
+
+    // then
+    assertThat(code).isEqualTo(1);
+    assertThat(err.toString())
+        .startsWith("fairway: The gateway cannot start. ")
+        .contains("environment variable FAIRWAY_TEST_NO_SUCH_KEY");
+    assertThat(data).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "demo --html DIR/no/x.html",
+        "demo --json DIR/no/x.json",
+        "demo --html DIR",
+        "demo emulator --ledger DIR/no/calls.jsonl",
+        "simulate --json DIR/no/x.json",
+        "simulate --png DIR/no/x.png",
+        "simulate --html DIR/no/x.html",
+        "replay --bootstrap 127.0.0.1:1 --export DIR/no/journal.jsonl",
+        "replay --verify --bootstrap 127.0.0.1:1 --json DIR/no/x.json",
+        "dry-run DIR/no.jsonl --json DIR/no/x.json",
+        "explain DIR/no.json --json DIR/no/x.json",
+        "status --json DIR/no/x.json"
+      })
+  void shouldCheckWhereTheResultGoesBeforeTheWorkBegins(String line) {
+    // when
+    int code = run(line.replace("DIR", folder.toString()).split(" "));
+
+    // then
+    assertThat(code).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("fairway: Invalid value for option '--")
+        .contains(": Expected a file ", folder.toString(), "Name another file.");
+  }
+
+  @Test
+  void shouldCheckEveryOptionThatNamesAFileToWrite() {
+    assertThat(everyOption(Fairway.commandLine()))
+        .filteredOn(
+            option ->
+                option.paramLabel().startsWith("FILE")
+                    && option.description()[0].matches("(Write|Append|Where) .*"))
+        .isNotEmpty()
+        .allSatisfy(
+            option ->
+                assertThat(option.converters())
+                    .as(option.longestName())
+                    .hasAtLeastOneElementOfType(ITypeConverter.class)
+                    .allMatch(
+                        converter ->
+                            converter instanceof OutputFileConverter
+                                || converter instanceof OutputTargetConverter));
+  }
+
+  private static List<OptionSpec> everyOption(CommandLine command) {
+    List<OptionSpec> options = new ArrayList<>(command.getCommandSpec().options());
+    command.getSubcommands().values().forEach(sub -> options.addAll(everyOption(sub)));
+    return options;
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "status --bootstrap h:1 --registry nonsense",
+        "up --registry ftp://h",
+        "replay --verify --bootstrap h:1 --registry h:8081"
+      })
+  void shouldNameTheOptionOfAMalformedRegistry(String line) {
+    // when
+    int code = run(line.split(" "));
+
+    // then
+    assertThat(code).isEqualTo(2);
+    assertThat(err.toString())
+        .contains("--registry", "expected a URL such as http://127.0.0.1:8081")
+        .doesNotContain("..", "unexpectedly");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"nonsense", "127.0.0.1:8090", "ftp://h", "http://"})
+  void shouldNameTheOptionOfAMalformedCoordinator(String url) {
+    // when
+    int code = run("status", "--coordinator", url);
+
+    // then
+    assertThat(code).isEqualTo(2);
+    assertThat(err.toString())
+        .contains(
+            "--coordinator", "expected a URL such as http://127.0.0.1:8090, but found '" + url);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "quota apply nosuch.yaml",
+        "up --config nosuch.yaml --data DIR/data",
+        "demo --trace DIR",
+        "explain nosuch.json",
+        "replay --verify --journal nosuch.jsonl",
+        "replay --verify --journal DIR",
+        "dry-run DIR",
+        "up --data FILE"
+      })
+  void shouldSayInWordsWhatIsWrongWithAFile(String line) throws Exception {
+    // given
+    Path file = Files.writeString(folder.resolve("file"), "");
+
+    // when
+    int code =
+        run(line.replace("DIR", folder.toString()).replace("FILE", file.toString()).split(" "));
+
+    // then
+    assertThat(code).isNotZero();
+    assertThat(err.toString()).startsWith("fairway: ").doesNotContain("Exception", "..");
   }
 
   @ParameterizedTest

@@ -139,13 +139,17 @@ class SimulateCommandTest {
     assertThat(out.toString()).isEmpty();
   }
 
-  @Test
-  void shouldEndWithOneWhereTheEngineRefusesTheQuota() {
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"{\"leases\":1}", "{\"margin\":{\"strt\":0.7}}", "{\"margin\":{\"start\":7}}"})
+  void shouldNameAKnobThatNoQuotaHasBeforeAnythingRuns(String knobs) {
     // when
-    int code = run("--seeds 1 --hours 0.1 --policies fairway --knobs {\"leases\":1}");
+    int code = run("--seeds 1 --hours 0.1 --policies fairway --knobs " + knobs);
 
     // then
-    assertThat(code).isEqualTo(1);
-    assertThat(err.toString()).contains("fairway on seed 1").contains("leases");
+    assertThat(code).isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("fairway: Expected fields of a quota for --knobs, but: ")
+        .doesNotContain("seed");
   }
 }

@@ -61,14 +61,18 @@ public final class Peers {
   /**
    * Starts a script in Python with confluent_kafka and avro, which the caller ends.
    *
+   * @param environment variables beside those of this process
    * @param log gets all that it prints
    */
-  public static Process startPython(Path script, List<String> arguments, Path log) {
+  public static Process startPython(
+      Path script, List<String> arguments, Map<String, String> environment, Path log) {
     try {
-      return new ProcessBuilder(pythonCommand(script, arguments))
-          .redirectErrorStream(true)
-          .redirectOutput(log.toFile())
-          .start();
+      ProcessBuilder program =
+          new ProcessBuilder(pythonCommand(script, arguments))
+              .redirectErrorStream(true)
+              .redirectOutput(log.toFile());
+      program.environment().putAll(environment);
+      return program.start();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -104,9 +108,20 @@ public final class Peers {
    */
   public static Result node(
       Path project, String script, List<String> arguments, String input, Duration timeout) {
+    return node(project, script, arguments, Map.of(), input, timeout);
+  }
+
+  /** The same, with variables beside those of this process. */
+  public static Result node(
+      Path project,
+      String script,
+      List<String> arguments,
+      Map<String, String> environment,
+      String input,
+      Duration timeout) {
     List<String> command = new ArrayList<>(List.of("node", script));
     command.addAll(arguments);
-    return run(command, npmProject(project), input, timeout);
+    return run(command, npmProject(project), environment, input, timeout);
   }
 
   /**
@@ -125,7 +140,8 @@ public final class Peers {
     requireRuns("Node.js", List.of("node", "--version"));
     requireRuns("npm", List.of("npm", "--version"));
     try {
-      Path folder = Files.createDirectories(TARGET.resolve(RESOURCES.relativize(project)));
+      String name = project.getParent().getFileName() + "-" + project.getFileName();
+      Path folder = Files.createDirectories(TARGET.resolve("npm").resolve(name));
       try (Stream<Path> files = Files.list(project)) {
         for (Path file : files.filter(Files::isRegularFile).toList()) {
           Files.copy(file, folder.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
@@ -177,6 +193,15 @@ public final class Peers {
 
   /** Runs a program to its end; it is killed, and an error thrown, if that takes too long. */
   public static Result run(List<String> command, Path folder, String input, Duration timeout) {
+    return run(command, folder, Map.of(), input, timeout);
+  }
+
+  private static Result run(
+      List<String> command,
+      Path folder,
+      Map<String, String> environment,
+      String input,
+      Duration timeout) {
     Process process = null;
     try {
       Path out = Files.createTempFile("peer", ".out");
@@ -184,13 +209,14 @@ public final class Peers {
       Path in = Files.createTempFile("peer", ".in");
       try {
         Files.writeString(in, input);
-        process =
+        ProcessBuilder program =
             new ProcessBuilder(new ArrayList<>(command))
                 .directory(folder.toFile())
                 .redirectInput(in.toFile())
                 .redirectOutput(out.toFile())
-                .redirectError(err.toFile())
-                .start();
+                .redirectError(err.toFile());
+        program.environment().putAll(environment);
+        process = program.start();
         if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
           throw new AssertionError(
               "%s did not end within %s\n%s\n%s".formatted(command, timeout, head(out), head(err)));

@@ -46,6 +46,12 @@ final class AgentDirectory {
     this.writer = writer;
   }
 
+  /** Whether this agent has an address without being registered now. */
+  boolean knows(String agentId) {
+    AgentRegistration registration = table.get(agentId);
+    return registration != null || groupOf(agentId, null) != null;
+  }
+
   /**
    * Where this agent's decisions go, or why they go nowhere.
    *

@@ -3,7 +3,6 @@ package dev.fairway.dispatcher;
 import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.serde.AvroSerdeConfig;
 import dev.fairway.schemas.service.ServiceSettings;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -118,17 +117,16 @@ public final class DispatcherConfig {
    *
    * @param file null if there is none
    * @param environment the process's environment
-   * @throws IOException if the file cannot be read
-   * @throws ConfigException if a name in the file is unknown, or a value missing or out of range
+   * @throws ConfigException if the file cannot be read, a name in it is unknown, or a value missing
+   *     or out of range
    */
-  public static DispatcherConfig load(Path file, Map<String, String> environment)
-      throws IOException {
+  public static DispatcherConfig load(Path file, Map<String, String> environment) {
     return of(ServiceSettings.read(DEFINITION, file, environment));
   }
 
   /** Every setting with its type, default and meaning, as text. */
   public static String documentation() {
-    return DEFINITION.toRst();
+    return ServiceSettings.documentation(DEFINITION);
   }
 
   Topics topics() {

@@ -50,15 +50,17 @@ final class DispatcherSettings {
               60_000L,
               ConfigDef.Range.between(1_000, 86_400_000),
               ConfigDef.Importance.MEDIUM,
-              "How long a reply is worth delivering, in milliseconds from its append to the journal. A"
-                  + " grant is worth delivering as long as its lease, if that is longer.")
+              "How long a reply waits for a topic that does not take it, in milliseconds from when it was read;"
+                  + " a grant at least as long as its lease. A place in line is told at most this long after"
+                  + " its append to the journal; a grant or a reject however late, within"
+                  + " reply.retention.ms.")
           .define(
               DispatcherConfig.CLOCK_TOLERANCE_MS,
               ConfigDef.Type.LONG,
               1_000L,
               ConfigDef.Range.between(0, 3_600_000),
               ConfigDef.Importance.LOW,
-              "How much longer than its lease a grant is kept, in milliseconds: how far this clock may be"
+              "How much longer than its lease a grant is parked, in milliseconds: how far this clock may be"
                   + " ahead of the brokers'.")
           .define(
               DispatcherConfig.IN_FLIGHT_REPLIES_MAX,

@@ -14,7 +14,7 @@ enum DropReason {
   REGISTRY_FULL,
   /** The registration names a topic that the dispatcher must not write. */
   BAD_ROUTE,
-  /** The decision is past the parking deadline, and a grant's lease has ended. */
+  /** No topic took it until its deadline, or it was too old to tell its agent anything. */
   EXPIRED,
   /** More replies of this agent were parked than one agent may have; the oldest went. */
   AGENT_PARKING_FULL,

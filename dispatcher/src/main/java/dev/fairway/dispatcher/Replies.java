@@ -20,6 +20,13 @@ import org.apache.kafka.common.serialization.Serializer;
  * <p>How old a record is, is measured from the broker's append, and a grant's lifetime as a
  * duration from its decision. So the coordinator's clock is compared with no other; this process's
  * may be off from the brokers' by the tolerance.
+ *
+ * <p>A grant or a reject ends an agent's wait, and nothing comes after it. So it is delivered
+ * however late: an agent that reads a grant of a lease that is over gives it back and asks again,
+ * and one that reads nothing waits for ever. Two things bound this. What is older than the
+ * retention of reply topics would be gone from there by now, and is dropped; and what an agent
+ * asked for longer ago than the parking deadline does not register it. Where an agent stands in
+ * line is passing news, and is dropped at the parking deadline.
  */
 final class Replies {
 
@@ -31,6 +38,7 @@ final class Replies {
   private final DeliveryListener listener;
   private final long parkingDeadlineMs;
   private final long clockToleranceMs;
+  private final long replyRetentionMs;
   private long number;
 
   /**
@@ -56,6 +64,7 @@ final class Replies {
     this.listener = listener;
     this.parkingDeadlineMs = config.parkingDeadlineMs();
     this.clockToleranceMs = config.clockToleranceMs();
+    this.replyRetentionMs = config.replyRetentionMs();
   }
 
   /**
@@ -111,9 +120,9 @@ final class Replies {
       long ageMs,
       long nowMs) {
     String agentId = decision.getAgentId();
-    long deadlineMs = nowMs - ageMs + lifetimeMs(decision);
+    boolean isFresh = ageMs < lifetimeMs(decision);
     // Before the agent is looked up: an old journal must not register agents that are long gone.
-    if (deadlineMs <= nowMs) {
+    if (!isFresh && !isWorthDelivering(decision, ageMs)) {
       drop(agentId, DropReason.EXPIRED, tracker, offset);
       return;
     }
@@ -124,7 +133,14 @@ final class Replies {
       return;
     }
     Reply reply =
-        new Reply(number++, agentId, payload(decision), tracker, offset, nowMs - ageMs, deadlineMs);
+        new Reply(
+            number++,
+            agentId,
+            payload(decision),
+            tracker,
+            offset,
+            nowMs - ageMs,
+            nowMs + patienceMs(decision, ageMs));
     deliveries.accept(reply, resolution.route(), nowMs);
   }
 
@@ -133,14 +149,27 @@ final class Replies {
     tracker.finish(offset);
   }
 
-  /**
-   * A grant is worth as much as any decision when its lease is over: who was told to wait hears
-   * that it waits no longer, gives the lease back and asks again.
-   */
+  /** How long, from its append on, a decision is what its agent waits for. */
   private long lifetimeMs(Decision decision) {
     return decision.getGranted() == null
         ? parkingDeadlineMs
         : Math.max(parkingDeadlineMs, decision.getGranted().getTtlMs() + clockToleranceMs);
+  }
+
+  private boolean isWorthDelivering(Decision decision, long ageMs) {
+    return endsTheWait(decision)
+        && ageMs < replyRetentionMs
+        && directory.knows(decision.getAgentId());
+  }
+
+  /** How much longer a topic that does not take the decision is waited for. */
+  private long patienceMs(Decision decision, long ageMs) {
+    long leftMs = lifetimeMs(decision) - ageMs;
+    return endsTheWait(decision) ? Math.max(parkingDeadlineMs, leftMs) : leftMs;
+  }
+
+  private static boolean endsTheWait(Decision decision) {
+    return decision.getStatus() != DecisionStatus.QUEUED;
   }
 
   private Reply.Payload payload(Decision decision) {

@@ -7,7 +7,8 @@
  * the {@link dev.fairway.dispatcher.AgentDirectory} where the agent's decisions go, and hands the
  * reply to {@link dev.fairway.dispatcher.Deliveries}. What can be sent is sent at once. What
  * cannot, because its topic does not exist yet or refuses it, is parked in its agent's {@link
- * dev.fairway.dispatcher.Lane} until the topic answers or the reply's deadline passes. Kafka's
+ * dev.fairway.dispatcher.Lane} until the topic answers or the reply's deadline passes. A grant is
+ * delivered even after its lease ended: its agent then gives it back and asks again. Kafka's
  * clients answer on threads of their own; their answers are queued and handled on the one thread.
  *
  * <p>{@link dev.fairway.dispatcher.OffsetTracker} holds the commit of a journal partition back to

@@ -141,7 +141,10 @@ class DispatcherConfigTest {
   void shouldDocumentEverySetting() {
     // when / then
     assertThat(DispatcherConfig.documentation())
-        .contains("open.mode", "parked.bytes.max", "agent.retire.grace.ms");
+        .contains("open.mode", "parked.bytes.max", "agent.retire.grace.ms")
+        .contains("  bootstrap.servers (required)\n      Brokers to begin with,")
+        .contains("  commit.interval.ms (default: 200, [1,...,60000])\n")
+        .doesNotContain("``", "* Type:");
   }
 
   private static DispatcherConfig config(Map<String, String> settings) {

@@ -71,20 +71,6 @@ class RepliesTest {
   }
 
   @Test
-  void shouldDeliverAGrantWhoseLeaseIsOverSoThatItsAgentHears() throws NotYetException {
-    // when: ttl 5 s, appended 20 s ago
-    replies(true)
-        .handle(
-            record(Events.asked("a1", "r1", Events.granted("a1", "r1", 6_000)), NOW_MS - 20_000),
-            tracker,
-            NOW_MS);
-
-    // then
-    assertThat(sent.get(0).deadlineMs()).isEqualTo(NOW_MS + 40_000);
-    assertThat(dropped("expired")).isZero();
-  }
-
-  @Test
   void shouldKeepOtherDecisionsForTheParkingDeadline() throws NotYetException {
     // when
     replies(true)
@@ -108,6 +94,82 @@ class RepliesTest {
 
     // then
     assertThat(sent.get(0).deadlineMs()).isEqualTo(NOW_MS + 60_000);
+  }
+
+  @Test
+  void shouldDeliverAGrantThatExpiredMeanwhileSoThatItsAgentAsksAgain() throws NotYetException {
+    // when: ttl 5 s, read 30 s after the append, by a new agent
+    replies(true)
+        .handle(
+            record(Events.asked("a1", "r1", Events.granted("a1", "r1", 6_000)), NOW_MS - 30_000),
+            tracker,
+            NOW_MS);
+
+    // then: its topic has the parking deadline to appear
+    assertThat(sent).hasSize(1);
+    assertThat(sent.get(0).deadlineMs()).isEqualTo(NOW_MS + 60_000);
+    assertThat(table.size()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldDeliverWhatEndsTheWaitOfAKnownAgentHoweverLate() throws NotYetException {
+    // given: an agent that has been answered before
+    Replies replies = replies(true);
+    replies.handle(
+        record(Events.asked("a1", "r1", Events.queued("a1", "r1")), NOW_MS), tracker, NOW_MS);
+    sent.clear();
+
+    // when: a restart of half an hour
+    long appendedMs = NOW_MS - 1_800_000;
+    replies.handle(
+        record(
+            Events.ticked(
+                Events.granted("a1", "r1", 6_000),
+                Events.queued("a1", "r2"),
+                Events.rejected("a1", "r3", null)),
+            appendedMs),
+        tracker,
+        NOW_MS);
+
+    // then: not where it once stood in line
+    assertThat(sent)
+        .extracting(reply -> new String(reply.payload().key(), StandardCharsets.UTF_8))
+        .containsExactly("r1", "r3");
+    assertThat(sent).extracting(Reply::deadlineMs).containsOnly(NOW_MS + 60_000);
+  }
+
+  @Test
+  void shouldDropWhatAReplyTopicWouldHaveForgotten() throws NotYetException {
+    // given
+    Replies replies = replies(true);
+    replies.handle(
+        record(Events.asked("a1", "r1", Events.queued("a1", "r1")), NOW_MS), tracker, NOW_MS);
+    sent.clear();
+
+    // when
+    replies.handle(
+        record(Events.ticked(Events.granted("a1", "r1", 6_000)), NOW_MS - 3_600_000),
+        tracker,
+        NOW_MS);
+
+    // then
+    assertThat(sent).isEmpty();
+    assertThat(dropped("expired")).isEqualTo(1);
+  }
+
+  @Test
+  void shouldNotRegisterAnAgentByAGrantThatIsLongOver() throws NotYetException {
+    // when
+    replies(true)
+        .handle(
+            record(Events.asked("a1", "r1", Events.granted("a1", "r1", 6_000)), NOW_MS - 60_000),
+            tracker,
+            NOW_MS);
+
+    // then
+    assertThat(sent).isEmpty();
+    assertThat(table.size()).isZero();
+    assertThat(dropped("expired")).isEqualTo(1);
   }
 
   @Test

@@ -387,9 +387,12 @@ public sealed interface Event {
   /**
    * What an agent that was told a decision may use alone if the coordinator falls silent.
    *
+   * @param agentId agent; on an {@code also} quota {@code QUOTA AGENT}: what the agent holds of it
+   *     by asking for that quota
    * @param part share of {@code floor x limit}, in parts of {@link
    *     dev.fairway.admission.engine.capacity.Share#WHOLE}
-   * @param perMinute that share per dimension that refills
+   * @param perMinute that share per dimension that refills, and no more than the agent's share of
+   *     any {@code also} quota
    * @param validUntilMs until when the agent may use it
    * @param countedUntilMs until when it counts as given away
    */

@@ -91,6 +91,76 @@ class SafeCapacityTest {
     assertThat(slots.ask("r", "a", 1)).noneMatch(SafeCapacityTold.class::isInstance);
   }
 
+  @Test
+  void shouldKeepWhatAllTakeFromAQuotaTogetherWithinItsFloor() {
+    // given: two quotas take from an organisation's, which is asked for by itself, too
+    EngineContext shared = new EngineContext(1_000_000);
+    shared.restoring = false;
+    OrderContext.Quota quota = OrderContext.quota().full();
+    quota
+        .limits(tokens(60_000).with(Dimension.REQUESTS, 100))
+        .named("k/organisation")
+        .defineIn(shared);
+    for (String name : List.of("k/small", "k/large")) {
+      quota.limits(tokens(50_000)).named(name).takingFrom("k/organisation").defineIn(shared);
+    }
+
+    // when: agents ask for one, the other, or both, for half an hour
+    Map<String, List<SafeCapacityTold>> told = new HashMap<>();
+    for (int minute = 0; minute < 30; minute++) {
+      for (int i = 0; i < 12; i++) {
+        String agent = "a" + i % 4;
+        String name = List.of("k/small", "k/large", "k/organisation").get(i / 4);
+        String id = "r" + minute + "-" + i;
+        List<Event> events = OrderContext.ask(id, agent, 1).in(name).of(shared);
+        SafeCapacityTold e =
+            events.stream()
+                .filter(SafeCapacityTold.class::isInstance)
+                .map(SafeCapacityTold.class::cast)
+                .filter(each -> each.quotaId().equals(name) && each.agentId().equals(agent))
+                .findFirst()
+                .orElseThrow();
+        told.computeIfAbsent(name + agent, key -> new ArrayList<>()).add(e);
+        assertThat(valid(told, Dimension.TOKENS, shared.nowMs)).isLessThanOrEqualTo(FLOOR_OF_LIMIT);
+        assertThat(valid(told, Dimension.REQUESTS, shared.nowMs)).isLessThanOrEqualTo(60);
+        assertThat(e.perMinute().has(Dimension.REQUESTS)).as("limited by the other").isTrue();
+      }
+      shared.sleep(60_000);
+    }
+
+    // then: everybody has something to go on with, a quarter kept for who may come
+    long fair = FLOOR_OF_LIMIT / 15;
+    assertThat(told.values())
+        .hasSize(12)
+        .allSatisfy(
+            each ->
+                assertThat(each.get(each.size() - 1).perMinute().get(Dimension.TOKENS))
+                    .isBetween(fair * 7 / 8, fair * 9 / 8));
+  }
+
+  @Test
+  void shouldTellNothingWhereAQuotaThatIsTakenFromIsNotDefined() {
+    // given
+    EngineContext alone = new EngineContext(1_000_000);
+    OrderContext.quota().limits(tokens(50_000)).takingFrom("k/organisation").defineIn(alone);
+
+    // then
+    assertThat(alone.ask("r", "a", 1)).noneMatch(SafeCapacityTold.class::isInstance);
+  }
+
+  private static long valid(
+      Map<String, List<SafeCapacityTold>> told, Dimension dimension, long nowMs) {
+    return told.values().stream()
+        .mapToLong(
+            each ->
+                each.stream()
+                    .filter(e -> e.validUntilMs() > nowMs)
+                    .mapToLong(e -> e.perMinute().get(dimension))
+                    .max()
+                    .orElse(0))
+        .sum();
+  }
+
   private long sinceMs(List<Event> events, List<Event> later) {
     return events == later
         ? context.nowMs - context.journal.get(context.journal.size() - 1).atMs()

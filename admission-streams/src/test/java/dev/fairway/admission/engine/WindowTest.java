@@ -61,6 +61,23 @@ class WindowTest {
   }
 
   @Test
+  void shouldNotRefundInAMinuteWhatAnotherOneGaveOut() {
+    // given: the reset brought back all that r1 took, and r2 took 400 of it
+    EngineContext context = with(Window.FIXED, MarginModeName.RATE, 1.0);
+    String lease = only(context.ask("r1", "a1", 500), LeaseGranted.class).leaseId();
+    context.sleep(20_150);
+    context.ask("r2", "a2", 400);
+
+    // when
+    context.settle(lease, "a1", Outcome.SUCCEEDED, 100L, 0L);
+    List<Event> next = context.ask("r3", "a3", 300);
+
+    // then: 700 of 600 would have gone out in this minute
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(200);
+    assertThat(next).noneMatch(LeaseGranted.class::isInstance);
+  }
+
+  @Test
   void shouldLearnWhenAFixedWindowIsReset() {
     // given
     EngineContext context = with(Window.FIXED, MarginModeName.RATE, 1.0);
@@ -153,6 +170,74 @@ class WindowTest {
 
     // then
     assertThat(only(later, LeaseGranted.class).charged()).isEqualTo(tokens(600));
+  }
+
+  @Test
+  void shouldCountACallInTheMinuteInWhichItWasSentHoweverLateThatWas() {
+    // given: granted, sent 29 s later, and over
+    EngineContext context = with(Window.ROLLING, MarginModeName.RESERVE, 1.0);
+    String lease = only(context.ask("r1", "a1", 500), LeaseGranted.class).leaseId();
+    context.sleep(30_000);
+    context.settle(lease, Outcome.SUCCEEDED, 500L, 0L, Dimension.TOKENS, null, 0, 1_000L);
+
+    // when: 51 s after it was sent
+    context.sleep(50_000);
+    context.ask("r2", "a2", 200);
+    long askedAtMs = context.nowMs;
+    List<Event> later = context.sleep(10_000);
+
+    // then
+    assertThat(only(later, LeaseGranted.class).grantedAtMs() - askedAtMs).isBetween(9_000L, 9_500L);
+  }
+
+  @Test
+  void shouldCountACallOfAnotherQuotaToTheEndOfItsMinute() {
+    // given: a token bucket that takes from the rolling window too
+    EngineContext context = with(Window.ROLLING, MarginModeName.RESERVE, 1.0);
+    QuotaDefinition taker =
+        EngineContext.quota(tokens(6_000), null, MarginModeName.RATE, 1.0, Window.TOKEN_BUCKET);
+    context.submit(
+        new Command.DefineQuota(
+            Redefined.like(taker).id("k/taker").takingFrom(EngineContext.QUOTA).definition(),
+            EngineContext.SALT));
+    LeaseGranted granted = only(context.ask(inTaker("r1", 400)), LeaseGranted.class);
+    context.settle(
+        granted.leaseId(),
+        "a1",
+        Outcome.SUCCEEDED,
+        400L,
+        0L,
+        s ->
+            new Settlement(
+                s.leaseId(), null, "a1", "k/taker", s.outcome(), s.usage(), false, null));
+
+    // when: it may have arrived 120 ms after its grant
+    context.sleep(60_050);
+    List<Event> asked = context.ask("r2", "a2", 300);
+    List<Event> later = context.sleep(400);
+
+    // then
+    assertThat(asked).noneMatch(LeaseGranted.class::isInstance);
+    assertThat(later).anyMatch(LeaseGranted.class::isInstance);
+  }
+
+  private static LeaseRequest inTaker(String id, long input) {
+    LeaseRequest r = EngineContext.request(id, "a1", input, 0);
+    return new LeaseRequest(
+        id,
+        "a1",
+        "k/taker",
+        null,
+        r.role(),
+        r.leaseClass(),
+        null,
+        0,
+        null,
+        r.estimate(),
+        null,
+        null,
+        null,
+        null);
   }
 
   private static Settlement cancel(List<Event> events) {

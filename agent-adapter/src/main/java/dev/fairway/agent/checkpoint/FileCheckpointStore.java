@@ -1,5 +1,6 @@
 package dev.fairway.agent.checkpoint;
 
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -74,7 +75,8 @@ public final class FileCheckpointStore implements CheckpointStore {
       }
     } catch (IOException e) {
       throw new CheckpointException(
-          "Expected to use folder " + folder + " for checkpoints, but: " + e, e);
+          "Expected to use folder " + folder + " for checkpoints, but: " + FileTrouble.of(e) + ".",
+          e);
     }
     return new FileCheckpointStore(folder, disk);
   }
@@ -115,7 +117,7 @@ public final class FileCheckpointStore implements CheckpointStore {
               + " in "
               + folder
               + ", but: "
-              + e
+              + FileTrouble.of(e)
               + ". Don't begin the wait; make room or name another folder.",
           e);
     }
@@ -141,7 +143,8 @@ public final class FileCheckpointStore implements CheckpointStore {
     } catch (NoSuchFileException e) {
       return Optional.empty();
     } catch (IOException e) {
-      throw new CheckpointException("Expected to read checkpoint " + file + ", but: " + e, e);
+      throw new CheckpointException(
+          "Expected to read checkpoint " + file + ", but: " + FileTrouble.of(e) + ".", e);
     }
   }
 
@@ -152,7 +155,8 @@ public final class FileCheckpointStore implements CheckpointStore {
         forceFolder();
       }
     } catch (IOException e) {
-      throw new CheckpointException("Expected to delete checkpoint " + id + ", but: " + e, e);
+      throw new CheckpointException(
+          "Expected to delete checkpoint " + id + ", but: " + FileTrouble.of(e) + ".", e);
     }
   }
 
@@ -165,7 +169,8 @@ public final class FileCheckpointStore implements CheckpointStore {
           .sorted()
           .toList();
     } catch (IOException e) {
-      throw new CheckpointException("Expected to list folder " + folder + ", but: " + e, e);
+      throw new CheckpointException(
+          "Expected to list folder " + folder + ", but: " + FileTrouble.of(e) + ".", e);
     }
   }
 

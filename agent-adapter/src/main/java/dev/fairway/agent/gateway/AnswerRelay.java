@@ -21,7 +21,10 @@ final class AnswerRelay extends IteratingCallback {
     /** Some of the answer was read. */
     void progressed();
 
-    /** The upstream's last byte was read; the client does not have it yet. */
+    /** The upstream's last byte was read, and is about to be written. */
+    void ending();
+
+    /** The upstream's last byte is on its way to the client, and nobody waits for what is done. */
     void complete();
 
     /** The client has everything. */
@@ -82,11 +85,15 @@ final class AnswerRelay extends IteratingCallback {
       last = chunk.isLast();
       ByteBuffer out = tapped(chunk.getByteBuffer());
       if (last) {
-        listener.complete();
+        listener.ending();
       }
       if (last || out.hasRemaining()) {
         writing.accept(true);
         sink.write(last, out, this);
+        if (last) {
+          // However the write ends, that is heard of after this.
+          listener.complete();
+        }
         return Action.SCHEDULED;
       }
       release();

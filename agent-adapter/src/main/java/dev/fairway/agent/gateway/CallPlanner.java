@@ -30,6 +30,8 @@ final class CallPlanner {
     }
   }
 
+  private static final int SHOWN_MAX = 100;
+
   private final Router router;
   private final Waits waits;
   private final InputEstimator estimator;
@@ -84,9 +86,11 @@ final class CallPlanner {
     Router.Target target = router.ofModel(read.model());
     if (target == null) {
       throw new NotTakenException(
-          Trouble.notFound(
-              "Expected a model that a route of the gateway is for, but found none for this one. Add"
-                  + " it to gateway.routes."));
+          Trouble.modelNotFound(
+              "Expected a model that a quota or a route of the gateway is for, but found '"
+                  + shown(read.model())
+                  + "'. Add it to the models of a quota or to gateway.routes, or name an upstream for"
+                  + " all others with gateway.unknown."));
     }
     boolean counted = endpoint.isCounted() && target.quota() != null;
     String conversation = endpoint == Endpoint.EMBEDDINGS ? null : read.conversationHash();
@@ -132,6 +136,16 @@ final class CallPlanner {
     }
   }
 
+  /** What a client sent, as one line, cut where it is long. */
+  private static String shown(String text) {
+    StringBuilder shown = new StringBuilder();
+    text.codePoints()
+        .limit(SHOWN_MAX)
+        .map(c -> Character.isISOControl(c) ? '?' : c)
+        .forEach(shown::appendCodePoint);
+    return shown.append(text.length() > shown.length() ? "..." : "").toString();
+  }
+
   /** A call of a path that the gateway does not know: passed on uncounted, or refused. */
   private CallPlan passed(
       String method, String path, String pathAndQuery, HttpFields headers, byte[] body)
@@ -139,10 +153,11 @@ final class CallPlanner {
     Router.Target target = router.ofUnknownPath();
     if (target == null) {
       throw new NotTakenException(
-          Trouble.notFound(
+          Trouble.unknownUrl(
               "Expected POST /v1/messages, /v1/messages/count_tokens, /v1/chat/completions,"
-                  + " /v1/responses or /v1/embeddings, but found another call. gateway.unknown names"
-                  + " an upstream for such."));
+                  + " /v1/responses or /v1/embeddings, but found "
+                  + shown(method + " " + path)
+                  + ". Check the base URL, or name an upstream for such calls in gateway.unknown."));
     }
     return new CallPlan(
         method,

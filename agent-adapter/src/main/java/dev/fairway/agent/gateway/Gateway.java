@@ -6,6 +6,7 @@ import dev.fairway.agent.gateway.GatewayConfig.Bounds;
 import dev.fairway.agent.gateway.GatewayConfig.Upstream;
 import dev.fairway.agent.gateway.TokenCounter.Vocabulary;
 import dev.fairway.agent.provider.ProviderProfiles;
+import java.net.BindException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -124,9 +125,11 @@ public final class Gateway implements AutoCloseable {
               + config.host()
               + ":"
               + config.port()
-              + ", but: "
-              + e
-              + ". Name another address for the gateway.",
+              + ", but "
+              + (e.getCause() instanceof BindException
+                  ? "another process does, or the address is none of this machine's"
+                  : "failed: " + e.getMessage())
+              + ". Stop that process, or set another gateway.port or gateway.host.",
           e);
     }
   }

@@ -8,9 +8,10 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Lets a call pass at once, and asks for its lease all the same, so that the journal shows what
- * admission would have done. When the call ends it is settled on its lease, if it has been granted
- * by then; else the request is withdrawn, and the call is reported as made without a lease.
+ * Lets a call pass at once, and asks for its lease while it is on its way, so that the journal
+ * shows what admission would have done. When the call ends it is settled on its lease, if it has
+ * been granted by then; else the request is withdrawn, and the call is reported as made without a
+ * lease.
  */
 final class ObservedGrant extends FreeGrant {
   private static final Duration LONGEST_CALL = Duration.ofHours(1);
@@ -18,30 +19,20 @@ final class ObservedGrant extends FreeGrant {
   private final Admission admission;
   private final Observations observations;
   private final CallPlan plan;
-  private final CompletableFuture<Grant> asked;
+  private CompletableFuture<Grant> asked = new CompletableFuture<>();
   private boolean settled;
 
-  private ObservedGrant(
-      Admission admission,
-      Observations observations,
-      CallPlan plan,
-      CompletableFuture<Grant> asked) {
+  /** Nobody has been asked yet. */
+  ObservedGrant(Admission admission, Observations observations, CallPlan plan) {
     this.admission = admission;
     this.observations = observations;
     this.plan = plan;
-    this.asked = asked;
   }
 
-  /** Asks, and does not wait. */
-  static Grant of(Admission admission, Observations observations, CallPlan plan) {
-    ObservedGrant grant =
-        new ObservedGrant(
-            admission,
-            observations,
-            plan,
-            admission.ask(plan.leaseCall(plan.retryOf(), LONGEST_CALL, update -> {})));
-    var unused = grant.asked.thenAccept(ObservedGrant::sent);
-    return grant;
+  /** Asks, and does not wait. To be called once, before anything is told of the call's answer. */
+  void ask() {
+    asked = admission.ask(plan.leaseCall(plan.retryOf(), LONGEST_CALL, update -> {}));
+    var unused = asked.thenAccept(ObservedGrant::sent);
   }
 
   @Override

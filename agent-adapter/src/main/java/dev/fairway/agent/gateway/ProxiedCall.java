@@ -88,7 +88,10 @@ final class ProxiedCall {
           }
           beginPatience(plan.patience());
           if (context.modes().of(plan.target().quota()) == Mode.OBSERVE) {
-            upstream.send(ObservedGrant.of(context.admission(), context.observations(), plan));
+            ObservedGrant free =
+                new ObservedGrant(context.admission(), context.observations(), plan);
+            upstream.send(free);
+            free.ask();
           } else if (retries.isSpent()) {
             refuse(retries.refusal());
           } else {

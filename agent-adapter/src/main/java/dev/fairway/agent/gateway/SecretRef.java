@@ -1,5 +1,6 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -68,7 +69,12 @@ public record SecretRef(String env, Path file) {
       return Files.readString(file, StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new IllegalArgumentException(
-          "Expected a readable secret in " + this + ", but: " + e, e);
+          "Expected a readable secret in "
+              + this
+              + ", but: "
+              + FileTrouble.of(e)
+              + ". Name another place.",
+          e);
     }
   }
 

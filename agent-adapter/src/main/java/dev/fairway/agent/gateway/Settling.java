@@ -73,12 +73,15 @@ final class Settling {
     }
     ended = true;
     UsageReport usage = usage(told);
-    grant.settle(outcome, usage, begun ? Readings.withoutLimits(last) : last);
-    if (!plan.counted()) {
-      return;
+    try {
+      // First, so that it is known to the next call of whoever hears of the settlement.
+      if (plan.counted()) {
+        plan.tries().ended(grant.requestId(), outcome != Outcome.SUCCEEDED, context.epochMs());
+        learn(told);
+      }
+    } finally {
+      grant.settle(outcome, usage, begun ? Readings.withoutLimits(last) : last);
     }
-    plan.tries().ended(grant.requestId(), outcome != Outcome.SUCCEEDED, context.epochMs());
-    learn(told);
   }
 
   private UsageReport usage(ProviderUsage told) {

@@ -9,8 +9,14 @@ import java.time.Duration;
  * @param message what was expected, what was found, what to do
  * @param retryAfter when to come back, or null
  * @param again whether the client's own automatic retry is of use
+ * @param openaiCode the code of OpenAI's errors, or null
  */
-record Trouble(int status, String message, Duration retryAfter, boolean again) {
+record Trouble(int status, String message, Duration retryAfter, boolean again, String openaiCode) {
+
+  /** With the code that the status usually has. */
+  Trouble(int status, String message, Duration retryAfter, boolean again) {
+    this(status, message, retryAfter, again, usualCode(status));
+  }
 
   /** The call is not what it should be. */
   static Trouble badRequest(String message) {
@@ -37,9 +43,14 @@ record Trouble(int status, String message, Duration retryAfter, boolean again) {
         false);
   }
 
-  /** No route is for the call. */
-  static Trouble notFound(String message) {
-    return new Trouble(404, message, null, false);
+  /** No route is for the model. */
+  static Trouble modelNotFound(String message) {
+    return new Trouble(404, message, null, false, "model_not_found");
+  }
+
+  /** The gateway knows no such path. */
+  static Trouble unknownUrl(String message) {
+    return new Trouble(404, message, null, false, "unknown_url");
   }
 
   /** The body is too large. */
@@ -60,7 +71,7 @@ record Trouble(int status, String message, Duration retryAfter, boolean again) {
 
   /** The same, where the client's own retries are of no use any more. */
   Trouble forGood() {
-    return new Trouble(status, message, retryAfter, false);
+    return new Trouble(status, message, retryAfter, false, openaiCode);
   }
 
   String anthropicType() {
@@ -85,10 +96,9 @@ record Trouble(int status, String message, Duration retryAfter, boolean again) {
     };
   }
 
-  String openaiCode() {
+  private static String usualCode(int status) {
     return switch (status) {
       case 401 -> "invalid_api_key";
-      case 404 -> "model_not_found";
       case 429 -> "rate_limit_exceeded";
       default -> null;
     };

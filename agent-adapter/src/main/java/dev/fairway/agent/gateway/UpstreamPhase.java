@@ -9,6 +9,7 @@ import dev.fairway.agent.provider.ProviderProfiles;
 import dev.fairway.agent.provider.ProviderReading;
 import dev.fairway.agent.provider.ResponseBody;
 import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.service.ConnectionTrouble;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
@@ -184,7 +185,7 @@ final class UpstreamPhase {
                 + ", but "
                 + (sent ? "it broke off" : "it could not be reached")
                 + " ("
-                + cause.getClass().getSimpleName()
+                + ConnectionTrouble.of(cause)
                 + ")."));
   }
 
@@ -263,9 +264,13 @@ final class UpstreamPhase {
     }
 
     @Override
+    public void ending() {
+      first.stopWatching();
+    }
+
+    @Override
     public void complete() {
       settling.complete();
-      first.stopWatching();
     }
 
     @Override

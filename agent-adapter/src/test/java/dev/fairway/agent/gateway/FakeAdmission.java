@@ -28,6 +28,10 @@ final class FakeAdmission implements Admission {
     }
   }
 
+  interface Asking {
+    void run() throws InterruptedException;
+  }
+
   record Settled(String requestId, Outcome outcome, UsageReport usage, ProviderSignal signal) {}
 
   final List<Asked> asked = new CopyOnWriteArrayList<>();
@@ -36,10 +40,19 @@ final class FakeAdmission implements Admission {
   final List<Asked> requeued = new CopyOnWriteArrayList<>();
   final List<String> tasks = new CopyOnWriteArrayList<>();
   volatile boolean holds;
+
+  /** Run whenever something is asked, before it is answered. */
+  volatile Asking asking = () -> {};
+
   volatile Duration ttl = Duration.ofMinutes(2);
 
   @Override
   public CompletableFuture<Grant> ask(LeaseCall call) {
+    try {
+      asking.run();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     Asked question = new Asked(call, new CompletableFuture<>(), "r" + (asked.size() + 1));
     asked.add(question);
     if (!holds) {

@@ -20,7 +20,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -296,6 +298,28 @@ class LeaseApiTest {
     assertThat(fixture.admission.asked.get(0).answer().isCancelled()).isTrue();
     assertThat(put("/fairway/modes/ant/sonnet", "{\"mode\":\"OFF\"}").statusCode()).isEqualTo(400);
     assertThat(put("/fairway/modes/a b", "{\"mode\":\"OBSERVE\"}").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void shouldAskForAnObservedCallOnceItIsOnItsWay() throws Exception {
+    // given: asking takes until the call has arrived upstream
+    put("/fairway/modes/ant/sonnet", "{\"mode\":\"OBSERVE\"}");
+    CountDownLatch arrived = new CountDownLatch(1);
+    fixture.upstream.otherwise(
+        exchange -> {
+          arrived.countDown();
+          FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER);
+        });
+    AtomicBoolean inTime = new AtomicBoolean();
+    fixture.admission.asking = () -> inTime.set(arrived.await(10, TimeUnit.SECONDS));
+
+    // when
+    HttpResponse<String> passed = fixture.post("/v1/messages", GatewayFixture.message("hi"));
+
+    // then: nobody waited for it, and the call is settled on its lease
+    assertThat(passed.statusCode()).isEqualTo(200);
+    assertThat(inTime).isTrue();
+    assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.SUCCEEDED);
   }
 
   @Test

@@ -308,7 +308,8 @@ class ProxyTest {
 
     // then
     assertThat(response.statusCode()).isEqualTo(404);
-    assertThat(response.body()).contains("\"not_found_error\"", "gateway.routes");
+    assertThat(response.body())
+        .contains("\"not_found_error\"", "'other-", "models of a quota", "gateway.routes");
     assertThat(fixture.upstream.received).isEmpty();
   }
 
@@ -341,6 +342,7 @@ class ProxyTest {
 
     // then
     assertThat(response.statusCode()).isEqualTo(404);
+    assertThat(response.body()).contains("GET /v1/models").doesNotContain("model_not_found");
     assertThat(fixture.upstream.received).isEmpty();
   }
 

@@ -52,6 +52,7 @@ class RetriesAndCallersTest {
 
     // when
     fixture.post("/v1/messages", GatewayFixture.message("hi"), "x-session-id", "s");
+    await().until(() -> fixture.admission.settled.size() == 2);
     fixture.post(
         "/v1/messages",
         GatewayFixture.message("hi"),

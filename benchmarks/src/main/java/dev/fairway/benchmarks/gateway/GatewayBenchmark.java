@@ -18,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -25,25 +26,31 @@ import java.util.Map;
 import org.HdrHistogram.Histogram;
 
 /**
- * Calls straight to a provider, through a gateway that only observes (what the gateway itself
- * adds), and through one that enforces (with a lease from the whole pipeline for each call). The
- * three take turns in each round, so that what the machine does besides hits all of them. Prints a
- * table; see docs/performance.md.
+ * Calls straight to a provider, through a gateway that passes them uncounted (what the way through
+ * it takes), that observes (with counting, and the pipeline at work besides), and that enforces
+ * (with a lease from the whole pipeline before each call); and Kafka alone, on the way of a lease.
+ * They take turns in each round, so that what the machine does besides hits all of them. Prints
+ * tables; see docs/performance.md.
  */
 public final class GatewayBenchmark {
-  private static final int WARM_UP_ROUNDS = 5;
+  /** Less leaves half the way to the interpreter: a call is still getting faster then. */
+  private static final int WARM_UP_ROUNDS = Integer.getInteger("fairway.bench.warmup", 60);
+
   private static final int ROUNDS = Integer.getInteger("fairway.bench.rounds", 20);
   private static final int CALLS_A_ROUND = 50;
+  private static final int THOUGHTS_A_ROUND = 20;
   private static final String TOKENS = "lorem ipsum dolor sit amet ".repeat(80);
 
   private enum Way {
     DIRECT,
+    PASSED,
     OBSERVED,
     ENFORCED
   }
 
   private static final class Figures {
     final Histogram callNanos = new Histogram(3);
+    final Histogram thoughtNanos = new Histogram(3);
     final Histogram chunkNanos = new Histogram(3);
     final List<Double> megabytesPerS = new ArrayList<>();
   }
@@ -53,8 +60,14 @@ public final class GatewayBenchmark {
   private final Map<Way, Figures> figures = new EnumMap<>(Way.class);
   private final Map<Way, String> urls = new EnumMap<>(Way.class);
 
-  private GatewayBenchmark(String direct, String gateway) {
+  private final KafkaPath kafka;
+  private final Histogram kafkaNanos = new Histogram(3);
+  private int calls;
+
+  private GatewayBenchmark(String direct, String gateway, KafkaPath kafka) {
+    this.kafka = kafka;
     urls.put(Way.DIRECT, direct);
+    urls.put(Way.PASSED, gateway);
     urls.put(Way.OBSERVED, gateway);
     urls.put(Way.ENFORCED, gateway);
   }
@@ -77,7 +90,9 @@ public final class GatewayBenchmark {
                     0),
                 line -> {})) {
       up.start();
-      new GatewayBenchmark(provider.url(), up.addresses().gateway()).run();
+      try (KafkaPath kafka = new KafkaPath(up.addresses().bootstrap())) {
+        new GatewayBenchmark(provider.url(), up.addresses().gateway(), kafka).run();
+      }
     }
   }
 
@@ -93,6 +108,7 @@ public final class GatewayBenchmark {
             models: ["claude-enforced"]
             limits: {requests_per_minute: 10000000, input_tokens_per_minute: 1000000000}
         gateway:
+          unknown: anthropic
           modes: {bench/observed: OBSERVE}
           upstreams:
             anthropic: {provider: anthropic, url: "%s", key: {file: "%s"}}
@@ -102,9 +118,12 @@ public final class GatewayBenchmark {
 
   private void run() throws Exception {
     for (int round = 0; round < WARM_UP_ROUNDS; round++) {
-      round(round);
+      calls(round);
     }
+    streams(0);
     figures.clear();
+    kafka.clear();
+    kafkaNanos.reset();
     for (int round = 0; round < ROUNDS; round++) {
       round(round);
     }
@@ -112,30 +131,55 @@ public final class GatewayBenchmark {
   }
 
   private void round(int round) throws Exception {
-    Way[] ways = Way.values();
-    for (int i = 0; i < ways.length; i++) {
-      Way way = ways[(i + round) % ways.length];
-      Figures to = figures.computeIfAbsent(way, w -> new Figures());
-      for (int call = 0; call < CALLS_A_ROUND; call++) {
-        to.callNanos.recordValue(message(way, round * CALLS_A_ROUND + call));
+    calls(round);
+    for (int call = 0; call < THOUGHTS_A_ROUND; call++) {
+      for (Way way : Way.values()) {
+        figures(way).thoughtNanos.recordValue(message(way, TimedProvider.THOUGHT));
       }
-      paced(way, round, to.chunkNanos);
-      to.megabytesPerS.add(large(way, round));
+    }
+    streams(round);
+  }
+
+  private void calls(int round) throws Exception {
+    for (Way way : inTurn(round)) {
+      for (int call = 0; call < CALLS_A_ROUND; call++) {
+        figures(way).callNanos.recordValue(message(way, TimedProvider.MESSAGE));
+      }
+    }
+    for (int call = 0; call < CALLS_A_ROUND; call++) {
+      kafkaNanos.recordValue(kafka.ask());
     }
   }
 
-  private long message(Way way, int number) throws Exception {
+  private void streams(int round) throws Exception {
+    for (Way way : inTurn(round)) {
+      paced(way, figures(way).chunkNanos);
+      figures(way).megabytesPerS.add(large(way));
+    }
+  }
+
+  /** Each is the first one, and each after each, in as many rounds as the others. */
+  private static List<Way> inTurn(int round) {
+    List<Way> ways = new ArrayList<>(List.of(Way.values()));
+    Collections.rotate(ways, -round);
+    return ways;
+  }
+
+  private Figures figures(Way way) {
+    return figures.computeIfAbsent(way, w -> new Figures());
+  }
+
+  private long message(Way way, String shape) throws Exception {
     long startNanos = System.nanoTime();
-    HttpResponse<byte[]> response =
-        client.send(request(way, TimedProvider.MESSAGE, number), BodyHandlers.ofByteArray());
+    HttpResponse<byte[]> response = client.send(request(way, shape), BodyHandlers.ofByteArray());
     long tookNanos = System.nanoTime() - startNanos;
     check(response);
     return tookNanos;
   }
 
-  private void paced(Way way, int number, Histogram delays) throws Exception {
+  private void paced(Way way, Histogram delays) throws Exception {
     HttpResponse<InputStream> response =
-        client.send(request(way, TimedProvider.PACED, number), BodyHandlers.ofInputStream());
+        client.send(request(way, TimedProvider.PACED), BodyHandlers.ofInputStream());
     check(response);
     int seen = 0;
     try (BufferedReader lines =
@@ -155,9 +199,9 @@ public final class GatewayBenchmark {
     }
   }
 
-  private double large(Way way, int number) throws Exception {
+  private double large(Way way) throws Exception {
     HttpResponse<InputStream> response =
-        client.send(request(way, TimedProvider.LARGE, number), BodyHandlers.ofInputStream());
+        client.send(request(way, TimedProvider.LARGE), BodyHandlers.ofInputStream());
     check(response);
     long startNanos = System.nanoTime();
     long bytes = 0;
@@ -174,8 +218,8 @@ public final class GatewayBenchmark {
     return bytes * 1e3 / (System.nanoTime() - startNanos);
   }
 
-  private HttpRequest request(Way way, String shape, int number) {
-    boolean stream = !shape.equals(TimedProvider.MESSAGE);
+  private HttpRequest request(Way way, String shape) {
+    boolean stream = shape.equals(TimedProvider.PACED) || shape.equals(TimedProvider.LARGE);
     // A number of its own: the same body again would be a retry.
     String body =
         "{\"model\":\"claude-"
@@ -184,7 +228,7 @@ public final class GatewayBenchmark {
             + stream
             + ",\"messages\":[{\"role\":\"user\",\"content\":\""
             + shape
-            + number
+            + calls++
             + " "
             + TOKENS
             + "\"}]}";
@@ -205,23 +249,25 @@ public final class GatewayBenchmark {
 
   private void print() {
     System.out.printf(
-        "%-9s %12s %12s %13s %13s %13s %8s%n",
+        "%-9s %12s %12s %12s %13s %13s %13s %8s%n",
         "way",
         "call p50 ms",
         "call p99 ms",
+        TimedProvider.THOUGHT_MS + " ms p50",
         "chunk p50 ms",
         "chunk p99 ms",
         "chunk max ms",
         "MB/s");
     for (Way way : Way.values()) {
-      Figures f = figures.get(way);
+      Figures f = figures(way);
       System.out.printf(
-          "%-9s %12.3f %12.3f %13.3f %13.3f %13.3f %8.0f%n",
+          "%-9s %12.3f %12.3f %12.3f %13.3f %13.3f %13.3f %8.0f%n",
           way.name().toLowerCase(Locale.ROOT),
-          f.callNanos.getValueAtPercentile(50) / 1e6,
-          f.callNanos.getValueAtPercentile(99) / 1e6,
-          f.chunkNanos.getValueAtPercentile(50) / 1e6,
-          f.chunkNanos.getValueAtPercentile(99) / 1e6,
+          ms(f.callNanos, 50),
+          ms(f.callNanos, 99),
+          ms(f.thoughtNanos, 50),
+          ms(f.chunkNanos, 50),
+          ms(f.chunkNanos, 99),
           f.chunkNanos.getMaxValue() / 1e6,
           f.megabytesPerS.stream()
               .sorted()
@@ -230,7 +276,22 @@ public final class GatewayBenchmark {
               .orElse(0.0));
     }
     System.out.printf(
-        "rounds %d, calls a way %d, chunks a way %d%n",
-        ROUNDS, ROUNDS * CALLS_A_ROUND, ROUNDS * TimedProvider.PACED_EVENTS);
+        "%nKafka alone: p50 %.3f ms, p99 %.3f ms%n", ms(kafkaNanos, 50), ms(kafkaNanos, 99));
+    kafka
+        .stages()
+        .forEach(
+            (stage, nanos) ->
+                System.out.printf("  %-24s p50 %.3f ms%n", stage.words, ms(nanos, 50)));
+    System.out.printf(
+        "rounds %d; in each, for each way, %d calls at once, %d of %d ms, %d chunks%n",
+        ROUNDS,
+        CALLS_A_ROUND,
+        THOUGHTS_A_ROUND,
+        TimedProvider.THOUGHT_MS,
+        TimedProvider.PACED_EVENTS);
+  }
+
+  private static double ms(Histogram nanos, double percentile) {
+    return nanos.getValueAtPercentile(percentile) / 1e6;
   }
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
@@ -16,15 +17,17 @@ import org.eclipse.jetty.util.Callback;
 
 /**
  * Answers Anthropic Messages calls as a provider would, at once and always the same. The header
- * {@value #SHAPE} of a call says how: a message, a stream whose events tell when they were written,
- * or a large stream.
+ * {@value #SHAPE} of a call says how: a message, a message after {@value #THOUGHT_MS} ms, a stream
+ * whose events tell when they were written, or a large stream.
  */
 final class TimedProvider implements AutoCloseable {
   static final String SHAPE = "x-bench-shape";
   static final String MESSAGE = "message";
+  static final String THOUGHT = "thought";
   static final String PACED = "paced";
   static final String LARGE = "large";
 
+  static final long THOUGHT_MS = 20;
   static final int PACED_EVENTS = 200;
   static final long PACED_EVERY_NANOS = 5_000_000;
   static final int LARGE_EVENTS = 16_384;
@@ -72,7 +75,10 @@ final class TimedProvider implements AutoCloseable {
   private static void answer(Request request, Response response) throws IOException {
     Content.Source.asString(request);
     String shape = request.getHeaders().get(SHAPE);
-    boolean whole = MESSAGE.equals(shape);
+    boolean whole = MESSAGE.equals(shape) || THOUGHT.equals(shape);
+    if (THOUGHT.equals(shape)) {
+      awaitNanos(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(THOUGHT_MS));
+    }
     response
         .getHeaders()
         .put(HttpHeader.CONTENT_TYPE, whole ? "application/json" : "text/event-stream");
@@ -92,9 +98,7 @@ final class TimedProvider implements AutoCloseable {
     long nextNanos = System.nanoTime();
     for (int i = 0; i < PACED_EVENTS; i++) {
       nextNanos += PACED_EVERY_NANOS;
-      while (nextNanos - System.nanoTime() > 0) {
-        LockSupport.parkNanos(nextNanos - System.nanoTime());
-      }
+      awaitNanos(nextNanos);
       write(
           out,
           event(
@@ -104,6 +108,12 @@ final class TimedProvider implements AutoCloseable {
                   + " nanos\"}"));
     }
     write(out, END);
+  }
+
+  private static void awaitNanos(long atNanos) {
+    for (long left = atNanos - System.nanoTime(); left > 0; left = atNanos - System.nanoTime()) {
+      LockSupport.parkNanos(left);
+    }
   }
 
   private static void large(OutputStream out) throws IOException {

@@ -13,6 +13,7 @@ import dev.fairway.admission.mapping.QuotaMapper;
 import dev.fairway.replay.script.InvalidJsonException;
 import dev.fairway.replay.script.QuotaJson;
 import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -62,7 +63,11 @@ public final class QuotaYaml {
     } catch (IOException e) {
       throw new InvalidConfigException(
           List.of(
-              "Expected a readable UTF-8 file at " + file + ", but: " + e + ". Check the path."));
+              "Expected a readable UTF-8 file at "
+                  + file
+                  + ", but: "
+                  + FileTrouble.of(e)
+                  + ". Check the path."));
     }
   }
 

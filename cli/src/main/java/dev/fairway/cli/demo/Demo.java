@@ -6,10 +6,11 @@ import dev.fairway.cli.demo.emulator.ProviderEmulator;
 import dev.fairway.cli.demo.fleet.AgentLog;
 import dev.fairway.cli.demo.fleet.FleetPlan;
 import dev.fairway.cli.demo.fleet.FleetRun;
+import dev.fairway.cli.demo.fleet.TraceFormatException;
 import dev.fairway.cli.demo.fleet.TraceReader;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -65,9 +66,15 @@ final class Demo {
     List<TraceReader.Row> rows;
     try {
       rows = TraceReader.read(trace);
-    } catch (NoSuchFileException e) {
+    } catch (TraceFormatException e) {
+      throw e;
+    } catch (IOException e) {
       throw new CliException(
-          "Expected a trace in " + trace + ", but there is no such file. Name one with --trace.",
+          "Expected a trace in "
+              + trace
+              + ", but: "
+              + FileTrouble.of(e)
+              + ". Name a file with --trace.",
           e);
     }
     FleetPlan plan = FleetPlan.fromTrace(options.seed(), options.agents(), options.seconds(), rows);

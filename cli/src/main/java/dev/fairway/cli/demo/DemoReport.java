@@ -90,6 +90,7 @@ record DemoReport(
         row("limit used", false, run -> decimal(100 * run.limitUsed()) + " %"),
         row("wait of a turn, median", false, run -> whole(run.waitMs().p50()) + " ms"),
         row("wait of a turn, 95th percentile", false, run -> whole(run.waitMs().p95()) + " ms"),
+        row("longest wait of a turn", false, run -> whole(run.waitMs().max()) + " ms"),
         row(
             "waited by all turns together",
             false,
@@ -140,7 +141,9 @@ record DemoReport(
         new Definition(
             "wait",
             "From the moment a turn wants its call until the call that is accepted is sent, or the run"
-                + " ends."),
+                + " ends: for a lease, or in refused calls, backoff and re-plans. Without admission most"
+                + " turns wait for nothing and a few for minutes, which only the longest"
+                + " wait and the sum show."),
         new Definition(
             "lease",
             "Leave to make one call, granted when the limit covers it. Granted, settled and expired are"

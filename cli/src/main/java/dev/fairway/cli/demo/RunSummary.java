@@ -49,10 +49,10 @@ record RunSummary(
     @JsonProperty("wait_ms") Wait waitMs) {
 
   /**
-   * Waits in milliseconds: quantiles over turns, and the sum of all. Where few agents are stuck in
-   * backoff, and run few turns for that, the sum alone tells it.
+   * Waits in milliseconds: quantiles over turns, the longest, and the sum of all. Where few agents
+   * are stuck in backoff, and run few turns for that, only the last two tell it.
    */
-  record Wait(long p50, long p95, long total) {}
+  record Wait(long p50, long p95, long max, long total) {}
 
   /**
    * Sums up a run.
@@ -96,7 +96,10 @@ record RunSummary(
             .sum(),
         Math.round(inputInTime / capacityTokens * 10_000) / 10_000.0,
         new Wait(
-            quantile(waits, 0.5), quantile(waits, 0.95), Math.round(Arrays.stream(waits).sum())));
+            quantile(waits, 0.5),
+            quantile(waits, 0.95),
+            quantile(waits, 1),
+            Math.round(Arrays.stream(waits).sum())));
   }
 
   /** 429s in 1000 calls. */

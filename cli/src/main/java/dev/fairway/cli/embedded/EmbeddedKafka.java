@@ -1,6 +1,7 @@
 package dev.fairway.cli.embedded;
 
 import dev.fairway.admission.TransactionSettings;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -90,7 +91,9 @@ public final class EmbeddedKafka implements AutoCloseable {
     for (int attempt = 1; attempt <= START_ATTEMPTS_MAX; attempt++) {
       RememberedPorts remembered = RememberedPorts.read(folder.resolve("fairway-ports.properties"));
       Ports ports =
-          new Ports(remembered.choose("broker", port), remembered.choose("controller", 0));
+          new Ports(
+              remembered.choose("broker", port, "--port"),
+              remembered.choose("controller", 0, null));
       try {
         format(folder);
         EmbeddedKafka kafka = startOnce(folder, ports, overrides);
@@ -175,7 +178,7 @@ public final class EmbeddedKafka implements AutoCloseable {
           "Expected a folder that can be written at "
               + folder
               + ", but: "
-              + e
+              + FileTrouble.of(e)
               + ". Choose another with --data.",
           e);
     } catch (Exception e) {
@@ -246,12 +249,18 @@ public final class EmbeddedKafka implements AutoCloseable {
     return text;
   }
 
+  /** Why it failed, in words. */
   static String rootOf(Throwable thrown) {
     Throwable root = thrown;
     while (root.getCause() != null && root.getCause() != root) {
       root = root.getCause();
     }
-    return root.getMessage() == null ? root.toString() : root.getMessage();
+    if (root instanceof IOException trouble) {
+      return FileTrouble.of(trouble);
+    }
+    return root.getMessage() == null
+        ? "Kafka gave no reason (" + root.getClass().getSimpleName() + ")"
+        : root.getMessage();
   }
 
   /** Address for {@code bootstrap.servers}. */

@@ -1,5 +1,6 @@
 package dev.fairway.cli.embedded;
 
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
@@ -11,6 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Properties;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Loopback ports by name, kept in a file, so that whoever restarts on the same folder is found
@@ -18,6 +21,7 @@ import java.util.Properties;
  */
 public final class RememberedPorts {
 
+  private static final Logger log = LoggerFactory.getLogger(RememberedPorts.class);
   private static final int PORT_MAX = 65_535;
 
   private final Path file;
@@ -43,18 +47,22 @@ public final class RememberedPorts {
   }
 
   /**
-   * The asked port, else the remembered one if nobody has it, else a free one.
+   * The asked port, else the remembered one if nobody has it, else a free one, which is told.
    *
    * @param asked 0: none asked
+   * @param option where another port is asked for, for people, such as {@code --port}; null where
+   *     nobody may ask
    * @throws EmbeddedKafkaException if the asked port is taken
    */
-  public int choose(String name, int asked) {
+  public int choose(String name, int asked, String option) {
     if (asked != 0 && !isFree(asked)) {
       throw new EmbeddedKafkaException(
           "Expected port "
               + asked
               + " of 127.0.0.1 to be free, but another process listens on it."
-              + " Stop that process, or choose another port.",
+              + " Stop that process, or choose another port with "
+              + option
+              + ".",
           null);
     }
     int port = asked;
@@ -63,6 +71,17 @@ public final class RememberedPorts {
     }
     while (port == 0 || isChosenForAnother(name, port)) {
       port = freePort();
+    }
+    String lost = ports.getProperty(name);
+    if (asked == 0 && option != null && lost != null && !lost.equals(Integer.toString(port))) {
+      log.warn(
+          "Expected port {} of last time for {}, but another process listens on it: {} is used"
+              + " instead. Give clients that knew the old one the new address, or free it, or set it"
+              + " with {}.",
+          lost,
+          name,
+          port,
+          option);
     }
     ports.setProperty(name, Integer.toString(port));
     return port;
@@ -81,7 +100,8 @@ public final class RememberedPorts {
       Files.move(
           written, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
-      throw new EmbeddedKafkaException("Expected to write " + written + ", but: " + e, e);
+      throw new EmbeddedKafkaException(
+          "Expected to write " + written + ", but: " + FileTrouble.of(e) + ".", e);
     }
   }
 
@@ -114,7 +134,8 @@ public final class RememberedPorts {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();
     } catch (IOException e) {
-      throw new EmbeddedKafkaException("Expected a free port on 127.0.0.1, but: " + e, e);
+      throw new EmbeddedKafkaException(
+          "Expected a free port on 127.0.0.1, but: " + FileTrouble.of(e) + ".", e);
     }
   }
 }

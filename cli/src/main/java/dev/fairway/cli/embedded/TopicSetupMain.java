@@ -13,9 +13,10 @@ import picocli.CommandLine.Spec;
 
 /** Sets up the topics of a cluster and ends; for deployments in which each part runs by itself. */
 @Command(
-    name = "topics",
+    name = "TopicSetupMain",
     mixinStandardHelpOptions = true,
-    description = "Create the topics that are missing and check those that exist.")
+    description = "Create the topics that are missing and check those that exist.",
+    footer = {"", "Example:", "  TopicSetupMain --bootstrap kafka-1:9092 --partitions 48"})
 public final class TopicSetupMain implements Callable<Integer> {
 
   private static final int FAILURE = 1;
@@ -66,7 +67,7 @@ public final class TopicSetupMain implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
+    try (Admin admin = BrokerCheck.connect(bootstrap, Map.of())) {
       TopicSetup setup = new TopicSetup(admin);
       List<String> created =
           setup.ensure(
@@ -75,10 +76,10 @@ public final class TopicSetupMain implements Callable<Integer> {
       spec.commandLine().getOut().println("created " + created);
       setup
           .warnings()
-          .forEach(warning -> spec.commandLine().getErr().println("warning: " + warning));
+          .forEach(warning -> spec.commandLine().getErr().println("fairway: " + warning));
       return 0;
-    } catch (TopicSetupException | IllegalArgumentException e) {
-      spec.commandLine().getErr().println(e.getMessage());
+    } catch (BrokerException | TopicSetupException | IllegalArgumentException e) {
+      spec.commandLine().getErr().println("fairway: " + e.getMessage());
       return FAILURE;
     }
   }

@@ -3,6 +3,8 @@ package dev.fairway.cli.ops;
 import dev.fairway.schemas.serde.AvroDeserializer;
 import dev.fairway.schemas.serde.UndecodableRecordException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.avro.specific.SpecificRecord;
@@ -27,8 +29,8 @@ final class CompactedTable {
   private CompactedTable() {}
 
   /**
-   * All records by key, sorted. One that cannot be read is left out with a warning, as the
-   * coordinator leaves it out: it must not keep an operator from the others.
+   * All records by key, sorted. One that cannot be read is left out, with one warning for all of
+   * them, as the coordinator leaves it out: it must not keep an operator from the others.
    *
    * @throws UndecodableRecordException if the registry does not answer: what is there is not known
    *     then
@@ -36,19 +38,26 @@ final class CompactedTable {
   static <T extends SpecificRecord> Map<String, T> read(
       Pipeline pipeline, String topic, Class<T> type) {
     Map<String, T> table = new TreeMap<>();
+    List<String> bad = new ArrayList<>();
     entries(pipeline, topic, type)
         .forEach(
             (key, entry) -> {
               if (entry.value() == null) {
-                log.warn(
-                    "Record with key {} of {} is left out: {} A tombstone for that key removes it.",
-                    Printable.text(key.getBytes(StandardCharsets.UTF_8)),
-                    topic,
-                    entry.error());
+                String name = Printable.text(key.getBytes(StandardCharsets.UTF_8));
+                bad.add(name);
+                log.debug("Record with key {} of {} is left out: {}", name, topic, entry.error());
               } else {
                 table.put(key, entry.value());
               }
             });
+    if (!bad.isEmpty()) {
+      log.warn(
+          "{} records of {} cannot be read and are left out, the first with key {}. A tombstone for"
+              + " its key removes one; FAIRWAY_LOG=DEBUG tells each.",
+          bad.size(),
+          topic,
+          bad.get(0));
+    }
     return table;
   }
 

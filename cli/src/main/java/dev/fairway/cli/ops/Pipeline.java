@@ -1,6 +1,8 @@
 package dev.fairway.cli.ops;
 
 import dev.fairway.cli.CliException;
+import dev.fairway.cli.embedded.BrokerCheck;
+import dev.fairway.cli.embedded.BrokerException;
 import dev.fairway.cli.embedded.EmbeddedKafka;
 import dev.fairway.schemas.KeyPartitioner;
 import dev.fairway.schemas.Topics;
@@ -24,7 +26,6 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
@@ -34,7 +35,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
  */
 public final class Pipeline implements AutoCloseable {
 
-  private static final int ANSWER_MS = 10_000;
+  private static final int ANSWER_MS = BrokerCheck.ANSWER_MS;
 
   private final String bootstrap;
   private final Topics topics;
@@ -75,27 +76,11 @@ public final class Pipeline implements AutoCloseable {
   /**
    * An admin client of a broker that answers; closed with this.
    *
-   * @throws CliException if no broker answers
+   * @throws BrokerException if no broker answers
    */
   public Admin admin() {
     if (admin == null) {
-      Map<String, Object> settings = clientSettings();
-      settings.put("request.timeout.ms", ANSWER_MS);
-      settings.put("default.api.timeout.ms", ANSWER_MS);
-      admin = Admin.create(settings);
-      try {
-        admin.describeCluster().nodes().get(ANSWER_MS, TimeUnit.MILLISECONDS);
-      } catch (ExecutionException e) {
-        throw e.getCause() instanceof AuthenticationException
-            ? new CliException(
-                "Kafka at " + bootstrap + " refused: " + e.getCause().getMessage(), e)
-            : unreachable(e);
-      } catch (TimeoutException e) {
-        throw unreachable(e);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new CliException("Interrupted.", e);
-      }
+      admin = BrokerCheck.connect(bootstrap, clientSettings);
     }
     return admin;
   }
@@ -103,7 +88,7 @@ public final class Pipeline implements AutoCloseable {
   /**
    * Reads topics of this pipeline.
    *
-   * @throws CliException if no broker answers
+   * @throws BrokerException if no broker answers
    */
   public TopicReader reader() {
     admin();
@@ -190,16 +175,6 @@ public final class Pipeline implements AutoCloseable {
     Map<String, Object> settings = new HashMap<>(clientSettings);
     settings.put("bootstrap.servers", bootstrap);
     return settings;
-  }
-
-  private CliException unreachable(Exception cause) {
-    return new CliException(
-        "Expected a Kafka broker at "
-            + bootstrap
-            + ", but none answered within "
-            + ANSWER_MS / 1000
-            + " s. Start it, or name another with --bootstrap.",
-        cause);
   }
 
   @Override

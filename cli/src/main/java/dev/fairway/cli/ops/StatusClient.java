@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.fairway.cli.CliException;
 import dev.fairway.schemas.ProtocolData;
 import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.service.ConnectionTrouble;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -164,9 +165,9 @@ public final class StatusClient {
       throw new CliException(
           "Expected a coordinator at "
               + uri
-              + ", but nobody answered ("
-              + e.getClass().getSimpleName()
-              + "). Start it, or name another with --coordinator.",
+              + ", but: "
+              + ConnectionTrouble.of(e)
+              + ". Start it, or name another with --coordinator.",
           e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

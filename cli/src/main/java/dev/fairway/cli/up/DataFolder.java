@@ -1,6 +1,7 @@
 package dev.fairway.cli.up;
 
 import dev.fairway.cli.CliException;
+import dev.fairway.schemas.service.FileTrouble;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -50,7 +51,7 @@ public final class DataFolder implements AutoCloseable {
           "Expected a folder that can be written at "
               + path.toAbsolutePath()
               + ", but: "
-              + e
+              + FileTrouble.of(e)
               + ". Name another with --data.",
           e);
     }
@@ -88,7 +89,12 @@ public final class DataFolder implements AutoCloseable {
       addresses.write(path);
     } catch (IOException e) {
       throw new CliException(
-          "Expected to write the addresses to " + path.toAbsolutePath() + ", but: " + e, e);
+          "Expected to write the addresses to "
+              + path.toAbsolutePath()
+              + ", but: "
+              + FileTrouble.of(e)
+              + ".",
+          e);
     }
   }
 
@@ -99,7 +105,8 @@ public final class DataFolder implements AutoCloseable {
       lock.release();
       channel.close();
     } catch (IOException e) {
-      throw new CliException("Expected to release " + path.toAbsolutePath() + ", but: " + e, e);
+      throw new CliException(
+          "Expected to release " + path.toAbsolutePath() + ", but: " + FileTrouble.of(e) + ".", e);
     }
   }
 

@@ -4,6 +4,7 @@ import dev.fairway.admission.AdmissionConfig;
 import dev.fairway.admission.AdmissionService;
 import dev.fairway.cli.CliException;
 import dev.fairway.cli.config.GatewaySection;
+import dev.fairway.cli.embedded.BrokerCheck;
 import dev.fairway.cli.embedded.EmbeddedKafka;
 import dev.fairway.cli.embedded.RememberedPorts;
 import dev.fairway.cli.embedded.TopicLayout;
@@ -61,12 +62,15 @@ public final class UpProcess implements AutoCloseable {
     if (gatewaySection() != null) {
       GatewayProcess.check(gatewaySection());
     }
+    if (settings.bootstrap() != null) {
+      BrokerCheck.require(settings.bootstrap(), clientSettings());
+    }
     DataFolder data = parts.add("data folder", DataFolder.open(settings.data()));
     RememberedPorts ports = RememberedPorts.read(data.path().resolve("ports.properties"));
     String bootstrap = settings.bootstrap() == null ? startKafka(data) : settings.bootstrap();
     String registry =
         settings.registry() == null ? startRegistry(data, ports) : settings.registry();
-    int httpPort = ports.choose("coordinator", settings.httpPort());
+    int httpPort = ports.choose("coordinator", settings.httpPort(), "--status-port");
     ports.save();
     setUpTopics(bootstrap);
     try (Pipeline pipeline =
@@ -125,7 +129,7 @@ public final class UpProcess implements AutoCloseable {
   }
 
   private String startRegistry(DataFolder data, RememberedPorts ports) {
-    int port = ports.choose("registry", settings.registryPort());
+    int port = ports.choose("registry", settings.registryPort(), "--registry-port");
     try {
       return parts
           .add("schema registry", InProcessSchemaRegistry.start(port, data.registry()))
@@ -184,11 +188,7 @@ public final class UpProcess implements AutoCloseable {
               + ": topics that are created now have fewer copies.");
       return new TopicLayout(TopicLayout.CLUSTER.partitions(), (short) brokers, 1);
     } catch (ExecutionException | TimeoutException e) {
-      throw new CliException(
-          "Expected a Kafka broker at "
-              + bootstrap
-              + ", but none answered. Start it, or name another with --bootstrap.",
-          e);
+      throw BrokerCheck.unreachable(bootstrap, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CliException("Interrupted.", e);
@@ -224,7 +224,7 @@ public final class UpProcess implements AutoCloseable {
     GatewaySection section = gatewaySection();
     int port = section.config().port();
     if (port == 0) {
-      port = ports.choose("gateway", 0);
+      port = ports.choose("gateway", 0, "gateway.port in --config");
       ports.save();
     }
     return parts

@@ -82,7 +82,7 @@ class IsolationIT {
   }
 
   @Test
-  void shouldDropAGrantAtTheParkingDeadlineAfterItsLeaseAndCommitPastItThen() throws Exception {
+  void shouldDropAGrantThatNoTopicTakesInTimeAndCommitPastItThen() throws Exception {
     // given
     Dispatcher dispatcher =
         harness.start(Map.of("clock.tolerance.ms", "0", "parking.deadline.ms", "2000"));

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -110,6 +111,7 @@ class CheckpointedPythonInteropIT {
             AGENT,
             QUOTA,
             folder.toString()),
+        Map.of(),
         folder.resolve(name + ".log"));
   }
 

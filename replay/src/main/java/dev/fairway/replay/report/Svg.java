@@ -49,11 +49,11 @@ final class Svg {
   String inPage(String title) {
     return String.format(
             Locale.ROOT,
-            "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">%n",
+            "<div class=\"scroll\"><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">%n",
             WIDTH,
             height,
             Html.escape(title))
         + shapes
-        + "</svg>\n";
+        + "</svg></div>\n";
   }
 }

@@ -196,8 +196,8 @@ final class LeaseLedger {
       return null;
     }
     for (int d = 0; d < LedgerRules.NAMES.length; d++) {
-      checkNet(e, held, quotas.get(e.getQuota()), d);
-      checkShift(e, held, quotas, inputTold, d);
+      checkNet(e, held, quotas.get(e.getQuota()), atMs, d);
+      checkShift(e, held, quotas, inputTold, atMs, d);
     }
     settled.remove(id);
     settled.put(id, held.endedAt(atMs));
@@ -260,7 +260,7 @@ final class LeaseLedger {
   }
 
   /** Whether charge and settlement come to what the call used, once. */
-  private void checkNet(LeaseSettled e, Held held, QuotaLedger quota, int d) {
+  private void checkNet(LeaseSettled e, Held held, QuotaLedger quota, long atMs, int d) {
     if (d == LedgerRules.CONCURRENCY || quota == null || !quota.limited(d)) {
       return;
     }
@@ -268,12 +268,13 @@ final class LeaseLedger {
     long actual = LedgerRules.amount(e.getActual(), d);
     long adjusted = LedgerRules.amount(e.getAdjusted(), d);
     boolean absorbed = adjusted == 0 && quota.mayBeAbsorbed(d, held.grantedAtMs());
-    if (adjusted != holds - actual && !absorbed) {
+    long due = holds > actual && quota.cameBack(d, held.grantedAtMs(), atMs) ? 0 : holds - actual;
+    if (adjusted != due && !absorbed) {
       wrong.accept(
           "lease "
               + e.getLeaseId()
               + ": expected an adjustment of "
-              + (holds - actual)
+              + due
               + " "
               + LedgerRules.NAMES[d]
               + " (held "
@@ -290,7 +291,12 @@ final class LeaseLedger {
    * provider tells of a reserve or a ceiling; of another quota it may have told the call already.
    */
   private void checkShift(
-      LeaseSettled e, Held held, Map<String, QuotaLedger> quotas, boolean inputTold, int d) {
+      LeaseSettled e,
+      Held held,
+      Map<String, QuotaLedger> quotas,
+      boolean inputTold,
+      long atMs,
+      int d) {
     Long actual = LedgerRules.value(e.getActual(), d);
     if (d == LedgerRules.CONCURRENCY || held.taken() == null || actual == null) {
       return;
@@ -315,10 +321,13 @@ final class LeaseLedger {
                 Amounts moved = shift.getAlso().get(id);
                 boolean absorbed =
                     LedgerRules.amount(moved, d) == 0 && other.mayBeAbsorbed(d, held.grantedAtMs());
+                boolean back = other.limited(d) && other.cameBack(d, held.grantedAtMs(), atMs);
                 long own = LedgerRules.amount(held.amounts(), d) - actual;
-                boolean kept = !inputTold && LedgerRules.amount(moved, d) == own;
+                boolean kept =
+                    !inputTold && LedgerRules.amount(moved, d) == (back ? Math.min(own, 0) : own);
                 if (!absorbed && !kept) {
-                  expect(e, d, "quota " + id, holds - actual, moved);
+                  long due = back ? Math.min(holds - actual, 0) : holds - actual;
+                  expect(e, d, "quota " + id, due, moved);
                 }
               }
             });

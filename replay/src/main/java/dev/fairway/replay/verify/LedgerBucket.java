@@ -198,6 +198,11 @@ final class LedgerBucket {
         && Math.floorMod(atMs - resetAtMs, WINDOW_MS) < RESET_GUARD_MS;
   }
 
+  /** Whether a reset between the two times filled it. */
+  boolean wasReset(long fromMs, long toMs) {
+    return refills() && rules.fixedWindow() && resets(toMs) > resets(fromMs);
+  }
+
   private long resets(long atMs) {
     return Math.floorDiv(atMs - resetAtMs - RESET_GUARD_MS, WINDOW_MS);
   }

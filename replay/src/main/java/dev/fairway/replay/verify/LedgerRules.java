@@ -67,6 +67,10 @@ final class LedgerRules {
     return fixedWindow() ? limit : limit - limit / 60;
   }
 
+  boolean seed() {
+    return quota.getPolicy() == PolicyPreset.SEED;
+  }
+
   boolean fixedWindow() {
     return quota.getWindow() == ProviderWindow.FIXED;
   }
@@ -98,7 +102,7 @@ final class LedgerRules {
     if (dimension == CONCURRENCY) {
       return null;
     }
-    if (configured == null && quota.getPolicy() == PolicyPreset.SEED) {
+    if (configured == null && seed()) {
       return MarginMode.RATE;
     }
     if (configured != null && configured != MarginMode.AUTO) {

@@ -432,6 +432,14 @@ final class QuotaLedger {
         && resyncedAtMs[dimension] >= grantedAtMs;
   }
 
+  /**
+   * Whether what was taken at the one time came back by the other, when a fixed window was reset:
+   * then there is no refund of it.
+   */
+  boolean cameBack(int dimension, long grantedAtMs, long atMs) {
+    return !rules.seed() && buckets[dimension].wasReset(grantedAtMs, atMs);
+  }
+
   boolean limited(int dimension) {
     return buckets[dimension] != null;
   }

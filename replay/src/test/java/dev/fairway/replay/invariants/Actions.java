@@ -32,9 +32,28 @@ final class Actions {
             Tuple.of(8, Kind.PASS)));
   }
 
+  /** Minutes of calls that are settled sooner or later, some of them in the next minute. */
+  static Arbitrary<List<Action>> minutes() {
+    return lists(
+        Arbitraries.frequency(
+            Tuple.of(40, Kind.REQUEST),
+            Tuple.of(32, Kind.SETTLE),
+            Tuple.of(2, Kind.REDEFINE),
+            Tuple.of(4, Kind.PASS)),
+        Arbitraries.frequencyOf(
+            Tuple.of(40, Arbitraries.just(0L)),
+            Tuple.of(30, Arbitraries.longs().between(1, 2_000)),
+            Tuple.of(25, Arbitraries.longs().between(2_001, 30_000)),
+            Tuple.of(5, Arbitraries.longs().between(30_001, 130_000))));
+  }
+
   private static Arbitrary<List<Action>> lists(Arbitrary<Kind> kinds) {
+    return lists(kinds, delays());
+  }
+
+  private static Arbitrary<List<Action>> lists(Arbitrary<Kind> kinds, Arbitrary<Long> delays) {
     Arbitrary<Integer> numbers = Arbitraries.integers().between(0, 1 << 20);
-    return Combinators.combine(kinds, delays(), numbers, numbers, numbers, numbers)
+    return Combinators.combine(kinds, delays, numbers, numbers, numbers, numbers)
         .as(Action::new)
         .list()
         .ofMinSize(5)

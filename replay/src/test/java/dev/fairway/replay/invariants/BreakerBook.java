@@ -2,10 +2,16 @@ package dev.fairway.replay.invariants;
 
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Row;
+import dev.fairway.admission.engine.state.Waiter;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,6 +24,7 @@ final class BreakerBook {
   private static final long WINDOW_MS = 3_000;
   private static final long PROBE_MS = 15_000;
   private static final long LONGEST_WAIT_MS = 30_000;
+  private static final int CANDIDATES = 16;
 
   private static final class Breaker {
     boolean open;
@@ -32,6 +39,7 @@ final class BreakerBook {
   private final Map<String, Breaker> breakers = new HashMap<>();
   private final Map<String, Long> grantedAtMs = new HashMap<>();
   private final Set<String> ended = new HashSet<>();
+  private final Map<String, Waiter> waiting = new LinkedHashMap<>();
 
   BreakerBook(List<String> wrong) {
     this.wrong = wrong;
@@ -48,11 +56,69 @@ final class BreakerBook {
       read(step, event, probes);
     }
     breakers.forEach((id, breaker) -> checkNotWedged(step, id, breaker));
+    waiting.clear();
+    for (Row row : step.rows()) {
+      if (row instanceof Row.WaiterRow r) {
+        waiting.put(identity(r.waiter()), r.waiter());
+      }
+    }
+  }
+
+  private static String identity(Waiter waiter) {
+    return Invariants.id(waiter.request().agentId(), waiter.request().requestId());
+  }
+
+  /**
+   * Of the first 16 in line nobody who asks for no more, as the same role and in the same class,
+   * was refused less often than who probes. In quotas of one level that take from no other, whose
+   * line the tags alone make.
+   */
+  private void checkWhoProbes(Step step, Breaker breaker, Event.LeaseGranted grant) {
+    Waiter probe = waiting.get(Invariants.id(grant.agentId(), grant.requestId()));
+    boolean simple =
+        step.snapshots().stream()
+            .map(QuotaSnapshot::definition)
+            .anyMatch(
+                d -> d.id().equals(grant.quotaId()) && d.tenants().isEmpty() && d.also().isEmpty());
+    if (grant.order().lane() == Event.Lane.PROBE && simple && !breaker.open) {
+      wrong.add(grant.leaseId() + " probes though no breaker is open");
+    }
+    boolean chosen =
+        grant.order().lane() == Event.Lane.PROBE || grant.order().lane() == Event.Lane.IN_ORDER;
+    if (!breaker.open || !simple || !chosen || probe == null) {
+      return;
+    }
+    waiting.values().stream()
+        .filter(w -> w.request().quotaId().equals(grant.quotaId()))
+        .sorted(Comparator.comparingLong(Waiter::finishTag).thenComparingLong(Waiter::arrival))
+        .limit(CANDIDATES)
+        .filter(w -> w.attempt() < grant.attempt() && w.deadlineMs() >= step.atMs())
+        .filter(w -> asksForNoMore(w, probe))
+        .forEach(w -> wrong.add(grant.leaseId() + " probes, and not " + identity(w)));
+  }
+
+  private static boolean asksForNoMore(Waiter w, Waiter probe) {
+    boolean less = w.standing().role().equals(probe.standing().role());
+    less &= w.standing().leaseClass().equals(probe.standing().leaseClass());
+    for (Dimension d : Dimension.values()) {
+      // What is cached may be charged too.
+      long most = w.estimate().get(d) + w.request().estimate().cachedTokens();
+      less &= most <= probe.estimate().get(d) || w.estimate().get(d) == 0;
+    }
+    return less;
   }
 
   private void read(Step step, Event event, Set<String> probes) {
     Breaker breaker = breakers.computeIfAbsent(event.quotaId(), id -> new Breaker());
-    if (event instanceof Event.LeaseGranted e) {
+    if (event instanceof Event.LeaseEnqueued e) {
+      waiting.put(identity(e.waiter()), e.waiter());
+    } else if (event instanceof Event.LeaseRejected e) {
+      waiting.remove(Invariants.id(e.agentId(), e.requestId()));
+    } else if (event instanceof Event.LeaseCancelled e) {
+      waiting.remove(Invariants.id(e.agentId(), e.requestId()));
+    } else if (event instanceof Event.LeaseGranted e) {
+      checkWhoProbes(step, breaker, e);
+      waiting.remove(Invariants.id(e.agentId(), e.requestId()));
       grantedAtMs.put(e.leaseId(), step.atMs());
       ended.remove(e.leaseId());
       checkGrant(step, breaker, e, probes);

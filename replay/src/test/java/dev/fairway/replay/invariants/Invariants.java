@@ -3,21 +3,15 @@ package dev.fairway.replay.invariants;
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
-import dev.fairway.admission.engine.QuotaDefinition.Preset;
-import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
-import dev.fairway.admission.engine.state.Row.RowId;
-import dev.fairway.admission.engine.state.Waiter;
 import dev.fairway.admission.mapping.Cause;
 import dev.fairway.admission.mapping.JournalMapper;
 import dev.fairway.admission.mapping.RowMapper;
 import dev.fairway.replay.verify.Conservation;
-import dev.fairway.replay.verify.JournalVerifier;
-import dev.fairway.replay.verify.VerifyReport;
 import dev.fairway.schemas.StateRow;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -33,7 +27,6 @@ import java.util.Set;
  */
 final class Invariants {
   private static final int TOLD_MAX = 5;
-  private static final int SNAPSHOT_EVERY = 7;
 
   /** A request is remembered this long; after that its id, and its lease's, may come again. */
   private static final long REMEMBERED_MS = 600_000;
@@ -109,9 +102,11 @@ final class Invariants {
     Map<String, Amounts> held = new HashMap<>();
     Set<String> settled = new HashSet<>();
     Set<String> resynced = new HashSet<>();
+    ResetBook resets = new ResetBook();
     Map<String, Long> endedAtMs = new HashMap<>();
     for (Step step : steps) {
       for (Event event : step.handled().events()) {
+        resets.read(step, event);
         if (event instanceof Event.LeaseGranted e) {
           Long ended = endedAtMs.get(e.leaseId());
           boolean forgotten = ended != null && step.atMs() >= ended + REMEMBERED_MS;
@@ -134,7 +129,9 @@ final class Invariants {
           endedAtMs.put(e.leaseId(), step.atMs());
           Amounts charged = held.get(e.leaseId());
           for (Dimension d : Dimension.values()) {
-            boolean mayBeAbsorbed = resynced.contains(e.quotaId()) && e.adjusted().get(d) == 0;
+            boolean mayBeAbsorbed =
+                e.adjusted().get(d) == 0
+                    && (resynced.contains(e.quotaId()) || resets.cameBack(step, e, d));
             boolean counts = d.refills() && charged != null && charged.has(d) && e.actual().has(d);
             if (counts
                 && !mayBeAbsorbed
@@ -248,167 +245,6 @@ final class Invariants {
       wrong.add("leases never ended: " + open.keySet());
     }
     return wrong;
-  }
-
-  /** Who is admitted is granted, or rejected at its deadline at the latest. */
-  static List<String> everybodyIsAnswered(List<Step> steps) {
-    List<String> wrong = new ArrayList<>();
-    Map<String, Waiter> waiting = new LinkedHashMap<>();
-    for (Step step : steps) {
-      for (Event event : step.handled().events()) {
-        if (event instanceof Event.LeaseEnqueued e) {
-          waiting.put(
-              id(e.waiter().request().agentId(), e.waiter().request().requestId()), e.waiter());
-        } else if (event instanceof Event.LeaseGranted e) {
-          leave(waiting, e.agentId(), e.requestId(), step.atMs(), wrong);
-        } else if (event instanceof Event.LeaseRejected e) {
-          leave(waiting, e.agentId(), e.requestId(), step.atMs(), wrong);
-        } else if (event instanceof Event.LeaseCancelled e) {
-          leave(waiting, e.agentId(), e.requestId(), step.atMs(), wrong);
-        }
-      }
-      for (Waiter waiter : waiting.values()) {
-        if (lastMs(waiter) < step.atMs()) {
-          wrong.add(waiter.request().requestId() + " still waits after its deadline");
-        }
-      }
-    }
-    if (!waiting.isEmpty()) {
-      wrong.add("never answered: " + waiting.keySet());
-    }
-    return wrong;
-  }
-
-  private static void leave(
-      Map<String, Waiter> waiting, String agent, String request, long atMs, List<String> wrong) {
-    Waiter waiter = waiting.remove(id(agent, request));
-    if (waiter != null && atMs > lastMs(waiter)) {
-      wrong.add(request + " was answered at " + atMs + ", after " + lastMs(waiter));
-    }
-  }
-
-  /** A call that a 429 brought back after its deadline leaves at once. */
-  private static long lastMs(Waiter waiter) {
-    return Math.max(waiter.deadlineMs(), waiter.enqueuedAtMs());
-  }
-
-  /**
-   * Virtual time never falls, a newcomer starts at it and nobody is served below it, a retry keeps
-   * its tag, and a reject takes nothing.
-   */
-  static List<String> tagsAreFair(List<Step> steps) {
-    List<String> wrong = new ArrayList<>();
-    TagBook book = new TagBook(wrong);
-    for (Step step : steps) {
-      book.read(step);
-    }
-    return wrong;
-  }
-
-  /** What passes a waiting head stays small against it. */
-  static List<String> passingIsBounded(List<Step> steps) {
-    List<String> wrong = new ArrayList<>();
-    PassBook book = new PassBook(wrong);
-    for (Step step : steps) {
-      book.read(step);
-    }
-    return wrong;
-  }
-
-  /** An open breaker has one probe in flight at most, and none that vanishes wedges it. */
-  static List<String> oneProbeAtATime(List<Step> steps) {
-    List<String> wrong = new ArrayList<>();
-    BreakerBook book = new BreakerBook(wrong);
-    for (Step step : steps) {
-      book.read(step);
-    }
-    return wrong;
-  }
-
-  /**
-   * What agents may use alone never sums above the margin's floor of the limit, counting for each
-   * agent the largest share that it was told and that is not over. A quota that was removed tells
-   * nobody anything any more.
-   */
-  static List<String> safeSharesFitTheLimit(List<Step> steps) {
-    List<String> wrong = new ArrayList<>();
-    Map<String, List<Event.SafeCapacityTold>> toldByQuota = new HashMap<>();
-    Map<String, Amounts> limits = new HashMap<>();
-    for (Step step : steps) {
-      for (Event event : step.handled().events()) {
-        if (event instanceof Event.QuotaRemoved e) {
-          toldByQuota.remove(e.quotaId());
-        } else if (event instanceof Event.QuotaDefined e) {
-          limits.merge(e.quotaId(), e.definition().limits(), Invariants::larger);
-        } else if (event instanceof Event.SafeCapacityTold e) {
-          List<Event.SafeCapacityTold> told =
-              toldByQuota.computeIfAbsent(e.quotaId(), id -> new ArrayList<>());
-          told.add(e);
-          checkShares(told, step.atMs(), limits.get(e.quotaId()), wrong);
-        }
-      }
-    }
-    return wrong;
-  }
-
-  private static void checkShares(
-      List<Event.SafeCapacityTold> told, long atMs, Amounts limits, List<String> wrong) {
-    told.removeIf(e -> e.validUntilMs() <= atMs);
-    double floor = EngineRun.definition("k/a", Preset.SEED, 1, State.ACTIVE).margin().floor();
-    for (Dimension d : Dimension.values()) {
-      Map<String, Long> largest = new HashMap<>();
-      told.forEach(e -> largest.merge(e.agentId(), e.perMinute().get(d), Math::max));
-      long sum = largest.values().stream().mapToLong(Long::longValue).sum();
-      if (sum > floor * limits.get(d)) {
-        wrong.add("shares of " + sum + " " + d + " of a limit of " + limits.get(d));
-      }
-    }
-  }
-
-  private static Amounts larger(Amounts one, Amounts other) {
-    Amounts larger = one;
-    for (Dimension d : Dimension.values()) {
-      larger = other.get(d) > larger.get(d) ? larger.with(d, other.get(d)) : larger;
-    }
-    return larger;
-  }
-
-  /** The journal decides itself again, snapshots included. */
-  static List<String> journalDecidesItselfAgain(List<Step> steps) {
-    JournalVerifier verifier = new JournalVerifier();
-    int count = 0;
-    for (Step step : steps) {
-      verifier.accept(JournalMapper.toAvro(step.handled(), step.command(), Cause.TICK));
-      if (++count % SNAPSHOT_EVERY == 0) {
-        Row.KeyRow key = (Row.KeyRow) step.rows().get(0);
-        verifier.accept(JournalMapper.snapshot(key, 0, 1, step.rows()));
-      }
-    }
-    VerifyReport report = verifier.report();
-    return report.ok() ? List.of() : report.firstFindings();
-  }
-
-  /** The rows written along the way are the state, after each step. */
-  static List<String> writtenRowsAreTheState(List<Step> steps) {
-    Map<RowId, Row> store = new HashMap<>();
-    for (Step step : steps) {
-      step.handled()
-          .changedRows()
-          .forEach(
-              (id, row) -> {
-                if (row == null) {
-                  store.remove(id);
-                } else {
-                  store.put(id, row);
-                }
-              });
-      Map<RowId, Row> state = new HashMap<>();
-      step.rows().forEach(row -> state.put(row.id(), row));
-      if (!store.equals(state)) {
-        return List.of("at sequence " + step.handled().sequence() + ": " + store + " but " + state);
-      }
-    }
-    return List.of();
   }
 
   static List<StateRow> stateRows(List<Row> rows) {

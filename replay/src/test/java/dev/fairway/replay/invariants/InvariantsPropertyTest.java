@@ -56,24 +56,25 @@ class InvariantsPropertyTest {
   @Property(tries = TRIES)
   void shouldGrantOrRejectEverybodyByTheDeadline(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
-    assertThat(Invariants.everybodyIsAnswered(EngineRun.of(preset, actions))).isEmpty();
+    assertThat(QueueInvariants.everybodyIsAnswered(EngineRun.of(preset, actions))).isEmpty();
   }
 
   @Property(tries = TRIES)
   void shouldKeepTagsFair(@ForAll Preset preset, @ForAll("actions") List<Action> actions) {
-    assertThat(Invariants.tagsAreFair(EngineRun.of(preset, actions))).isEmpty();
+    assertThat(QueueInvariants.tagsAreFair(EngineRun.of(preset, actions))).isEmpty();
   }
 
   @Property(tries = TRIES)
   void shouldBoundWhatPassesAWaitingHead(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
-    assertThat(Invariants.passingIsBounded(EngineRun.of(preset, actions))).isEmpty();
+    assertThat(QueueInvariants.passingIsBounded(EngineRun.of(preset, actions))).isEmpty();
   }
 
   @Property(tries = TRIES)
   void shouldDecideAJournalAgainTheSame(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
-    assertThat(Invariants.journalDecidesItselfAgain(EngineRun.of(preset, actions))).isEmpty();
+    assertThat(JournalInvariants.journalDecidesItselfAgain(EngineRun.of(preset, actions)))
+        .isEmpty();
   }
 
   @Property(tries = TRIES)
@@ -94,13 +95,13 @@ class InvariantsPropertyTest {
   @Property(tries = TRIES)
   void shouldWriteEveryRowThatChanged(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
-    assertThat(Invariants.writtenRowsAreTheState(EngineRun.of(preset, actions))).isEmpty();
+    assertThat(JournalInvariants.writtenRowsAreTheState(EngineRun.of(preset, actions))).isEmpty();
   }
 
   @Property(tries = 2 * TRIES)
   void shouldProbeOneByOneWhileABreakerIsOpen(
       @ForAll Preset preset, @ForAll("storms") List<Action> actions) {
-    assertThat(Invariants.oneProbeAtATime(EngineRun.of(preset, actions))).isEmpty();
+    assertThat(QueueInvariants.oneProbeAtATime(EngineRun.of(preset, actions))).isEmpty();
   }
 
   @Property(tries = TRIES)
@@ -109,15 +110,29 @@ class InvariantsPropertyTest {
     assertThat(Invariants.eachLeaseChangesABucketOnce(steps)).isEmpty();
     assertThat(Invariants.conserved(steps)).isEmpty();
     assertThat(Invariants.reservedIsTheSumOfOpenLeases(steps)).isEmpty();
-    assertThat(Invariants.everybodyIsAnswered(steps)).isEmpty();
-    assertThat(Invariants.tagsAreFair(steps)).isEmpty();
-    assertThat(Invariants.journalDecidesItselfAgain(steps)).isEmpty();
-    assertThat(Invariants.writtenRowsAreTheState(steps)).isEmpty();
+    assertThat(QueueInvariants.everybodyIsAnswered(steps)).isEmpty();
+    assertThat(QueueInvariants.tagsAreFair(steps)).isEmpty();
+    assertThat(JournalInvariants.journalDecidesItselfAgain(steps)).isEmpty();
+    assertThat(JournalInvariants.writtenRowsAreTheState(steps)).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldDoNothingBeforeItsTime(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(TickInvariants.nothingIsOverdue(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldGrantNothingRightAfterAResetNorBeyondTheLastMinute(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(WindowBook.nothingGoesRightAfterAReset(steps)).isEmpty();
+    assertThat(LastMinuteBook.grantsHaveRoom(steps)).isEmpty();
   }
 
   @Property(tries = TRIES)
   void shouldNeverShareMoreThanTheFloorOfTheLimit(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
-    assertThat(Invariants.safeSharesFitTheLimit(EngineRun.of(preset, actions))).isEmpty();
+    assertThat(QueueInvariants.safeSharesFitTheLimit(EngineRun.of(preset, actions))).isEmpty();
   }
 }

@@ -2,11 +2,9 @@ package dev.fairway.replay.invariants;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.GenerationMode;
 import net.jqwik.api.Property;
@@ -20,19 +18,12 @@ class MutantTest {
   @Property(generation = GenerationMode.EXHAUSTIVE)
   void shouldBeFoundByItsInvariant(@ForAll Mutant mutant) {
     // given
-    Arbitrary<List<Action>> actionLists = mutant.needsAStorm() ? Actions.storms() : Actions.lists();
-    RandomGenerator<List<Action>> generator = actionLists.generator(1000);
+    RandomGenerator<List<Action>> generator = mutant.actions().generator(1000);
     Random random = new Random(SEED);
     List<String> found = new ArrayList<>();
 
     for (int run = 0; run < RUNS && found.isEmpty(); run++) {
-      Preset preset =
-          mutant.needsAStorm() ? Preset.FAIRWAY : Preset.values()[run % Preset.values().length];
-      List<Action> actions = generator.next(random).value();
-      List<Step> steps =
-          mutant == Mutant.GRANTS_WITHOUT_WAITING
-              ? EngineRun.exact(preset, actions)
-              : EngineRun.of(preset, actions);
+      List<Step> steps = mutant.run(run, generator.next(random).value());
 
       // when
       assertThat(mutant.check(steps)).as("the sound engine").isEmpty();

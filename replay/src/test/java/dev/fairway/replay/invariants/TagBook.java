@@ -45,6 +45,8 @@ final class TagBook {
       } else if (event instanceof Event.QuotaDefined e) {
         // Other limits or weights: finish tags of who waits follow anew from their starts.
         waiting.values().removeIf(w -> w.request().quotaId().equals(e.quotaId()));
+        // Who comes under another tenant starts there like a newcomer.
+        firstTags.clear();
       }
     }
     snapshots(step);
@@ -158,7 +160,19 @@ final class TagBook {
         }
       } else if (row instanceof Row.WaiterRow r) {
         String id = Invariants.id(r.waiter().request().agentId(), r.waiter().request().requestId());
-        waiting.computeIfPresent(id, (key, old) -> r.waiter());
+        Waiter old = waiting.get(id);
+        if (old != null
+            && old.attempt() == r.waiter().attempt()
+            && (old.startTag() != r.waiter().startTag()
+                || old.finishTag() != r.waiter().finishTag())) {
+          wrong.add(
+              id
+                  + " waits, and its tag moved from "
+                  + old.startTag()
+                  + " to "
+                  + r.waiter().startTag());
+        }
+        waiting.computeIfPresent(id, (key, before) -> r.waiter());
       }
     }
   }

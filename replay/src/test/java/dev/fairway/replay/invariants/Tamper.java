@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Handled;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.RowId;
 import dev.fairway.admission.engine.state.Taken;
@@ -25,17 +26,21 @@ final class Tamper {
     Handled h = step.handled();
     Handled changed =
         new Handled(h.key(), h.sequence(), h.epoch(), h.atMs(), events, h.changedRows());
-    return new Step(step.command(), changed, step.rows(), step.snapshots());
+    return new Step(step.command(), changed, step.rows(), step.snapshots(), step.dueMs());
   }
 
   static Step rows(Step step, UnaryOperator<Row> change) {
     List<Row> rows = step.rows().stream().map(change).toList();
-    return new Step(step.command(), step.handled(), rows, step.snapshots());
+    return new Step(step.command(), step.handled(), rows, step.snapshots(), step.dueMs());
+  }
+
+  static Step due(Step step, long dueMs) {
+    return new Step(step.command(), step.handled(), step.rows(), step.snapshots(), dueMs);
   }
 
   static Step snapshots(Step step, UnaryOperator<QuotaSnapshot> change) {
     List<QuotaSnapshot> snapshots = step.snapshots().stream().map(change).toList();
-    return new Step(step.command(), step.handled(), step.rows(), snapshots);
+    return new Step(step.command(), step.handled(), step.rows(), snapshots, step.dueMs());
   }
 
   static Step written(Step step, Predicate<RowId> kept) {
@@ -43,7 +48,7 @@ final class Tamper {
     Map<RowId, Row> rows = new LinkedHashMap<>(h.changedRows());
     rows.keySet().removeIf(kept.negate());
     Handled changed = new Handled(h.key(), h.sequence(), h.epoch(), h.atMs(), h.events(), rows);
-    return new Step(step.command(), changed, step.rows(), step.snapshots());
+    return new Step(step.command(), changed, step.rows(), step.snapshots(), step.dueMs());
   }
 
   /** Every event of a type, changed; null takes it away. */
@@ -76,6 +81,31 @@ final class Tamper {
         atMs,
         e.expiresAtMs(),
         virtualTime,
+        e.correlation(),
+        e.order(),
+        e.taken());
+  }
+
+  static Event.LeaseGranted asLease(Event.LeaseGranted e, String leaseId) {
+    return as(e, leaseId, e.attempt());
+  }
+
+  static Event.LeaseGranted asAttempt(Event.LeaseGranted e, int attempt) {
+    return as(e, e.leaseId(), attempt);
+  }
+
+  private static Event.LeaseGranted as(Event.LeaseGranted e, String leaseId, int attempt) {
+    return new Event.LeaseGranted(
+        e.quotaId(),
+        e.requestId(),
+        e.agentId(),
+        leaseId,
+        attempt,
+        e.charged(),
+        e.coldCache(),
+        e.grantedAtMs(),
+        e.expiresAtMs(),
+        e.virtualTime(),
         e.correlation(),
         e.order(),
         e.taken());
@@ -148,6 +178,36 @@ final class Tamper {
             w.standing(),
             w.flowShift()),
         e.retries());
+  }
+
+  /** A lease that holds something else, or is in another state. */
+  static Row lease(Lease old, Lease.Status status, Amounts charged, Long endedAtMs) {
+    return new Row.LeaseRow(
+        new Lease(
+            old.request(),
+            old.contentHash(),
+            old.appendedAtMs(),
+            old.deadlineMs(),
+            old.leaseId(),
+            old.attempt(),
+            status,
+            old.grantedAtMs(),
+            old.expiresAtMs(),
+            endedAtMs,
+            charged,
+            old.inputKnown(),
+            old.coldCache(),
+            old.cost(),
+            old.weightMilli(),
+            old.startTag(),
+            old.sentAtMs(),
+            old.sendKnown(),
+            old.sendGuardMs(),
+            old.forecast(),
+            old.errorMilli(),
+            old.signalled(),
+            old.standing(),
+            old.taken()));
   }
 
   /** A quota's row with its buckets changed. */

@@ -2,6 +2,7 @@ package dev.fairway.schemas.serde;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.schemas.service.ConnectionTrouble;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -75,12 +76,12 @@ final class RegistryHttp {
         failures.append("; ").append(uri).append(" answered ").append(describe(answer));
       } catch (IOException | TimeoutException e) {
         last = e;
-        failures.append("; ").append(uri).append(": ").append(describe(e));
+        failures.append("; ").append(uri).append(": ").append(ConnectionTrouble.of(e));
       }
     }
     throw new SchemaRegistryException(
         SchemaRegistryException.Kind.UNAVAILABLE,
-        "Expected an answer from the schema registry within %d ms, but found none%s. Check that it runs and that schema.registry.url is right."
+        "Expected an answer from the schema registry within %d ms, but found none%s. Check that it runs, and that schema.registry.url (--registry on the command line) is right."
             .formatted(time.toMillis(), failures),
         last);
   }
@@ -139,14 +140,5 @@ final class RegistryHttp {
             ? ""
             : " (" + code + ")")
         + (message.isEmpty() ? "" : " '" + message + "'");
-  }
-
-  private static String describe(Exception e) {
-    if (e instanceof TimeoutException) {
-      return "no answer in time";
-    }
-    return e.getMessage() == null
-        ? e.getClass().getSimpleName()
-        : e.getClass().getSimpleName() + " '" + e.getMessage() + "'";
   }
 }

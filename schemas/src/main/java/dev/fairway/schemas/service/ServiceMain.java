@@ -2,7 +2,6 @@ package dev.fairway.schemas.service;
 
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
@@ -59,7 +58,7 @@ public final class ServiceMain {
         return OK;
       }
       if (!argument.equals("--config") || !arguments.hasNext()) {
-        err.println("Expected --config FILE or --help, but found '" + argument + "'.");
+        err.println("fairway: Expected --config FILE or --help, but found '" + argument + "'.");
         err.print(usage);
         return WRONG_USAGE;
       }
@@ -68,13 +67,10 @@ public final class ServiceMain {
     try {
       return program.run(file);
     } catch (ConfigException e) {
-      err.println(e.getMessage());
-      return WRONG_USAGE;
-    } catch (NoSuchFileException e) {
-      err.println("Expected a properties file at " + file + ", but there is none.");
+      err.println("fairway: " + e.getMessage());
       return WRONG_USAGE;
     } catch (IOException e) {
-      err.println(e.getMessage());
+      err.println("fairway: " + e.getMessage());
       return FAILED;
     }
   }

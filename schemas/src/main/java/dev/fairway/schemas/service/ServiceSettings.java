@@ -6,6 +6,7 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -33,6 +34,8 @@ public final class ServiceSettings {
   private static final String KAFKA_PREFIX = "kafka.";
   private static final String SERDE_PREFIX = "serde.";
   private static final String ENVIRONMENT_PREFIX = "FAIRWAY_";
+  private static final String HELP_INDENT = "      ";
+  private static final int HELP_COLUMNS = 100;
 
   private final AbstractConfig values;
   private final Topics topics;
@@ -101,6 +104,43 @@ public final class ServiceSettings {
   }
 
   /**
+   * Every setting with its default and its meaning, as plain text; those without a default first.
+   */
+  public static String documentation(ConfigDef definition) {
+    StringBuilder text = new StringBuilder("Settings:\n");
+    definition.configKeys().values().stream()
+        .sorted(Comparator.comparing(ConfigDef.ConfigKey::hasDefault))
+        .forEach(
+            key -> {
+              text.append("  ").append(key.name).append(" (").append(presetOf(key)).append(")\n");
+              wrap(key.documentation, text);
+            });
+    return text.toString();
+  }
+
+  private static String presetOf(ConfigDef.ConfigKey key) {
+    String range = key.validator == null ? "" : ", " + key.validator;
+    if (!key.hasDefault()) {
+      return "required" + range;
+    }
+    Object preset = key.defaultValue;
+    if (preset instanceof Class<?> type) {
+      preset = type.getName();
+    }
+    return "default: " + (preset == null ? "none" : preset) + range;
+  }
+
+  private static void wrap(String words, StringBuilder text) {
+    int column = 0;
+    for (String word : words.split(" ", -1)) {
+      boolean fits = column > 0 && column + 1 + word.length() <= HELP_COLUMNS;
+      text.append(fits ? " " : column == 0 ? HELP_INDENT : "\n" + HELP_INDENT).append(word);
+      column = (fits ? column + 1 : HELP_INDENT.length()) + word.length();
+    }
+    text.append('\n');
+  }
+
+  /**
    * Reads a properties file and environment variables, which win. The variable of {@code
    * topic.prefix} is {@code FAIRWAY_TOPIC_PREFIX}; variables that are no setting of this definition
    * are ignored, because other parts of Fairway have theirs.
@@ -108,16 +148,18 @@ public final class ServiceSettings {
    * @param file null if there is none
    * @param environment the process's environment
    * @return values by name, unchecked
-   * @throws IOException if the file cannot be read
-   * @throws ConfigException if it is no properties file
+   * @throws ConfigException if the file cannot be read, or is no properties file
    */
   public static Map<String, String> read(
-      ConfigDef definition, Path file, Map<String, String> environment) throws IOException {
+      ConfigDef definition, Path file, Map<String, String> environment) {
     Map<String, String> settings = new HashMap<>();
     if (file != null) {
       Properties properties = new Properties();
       try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
         properties.load(reader);
+      } catch (IOException e) {
+        throw new ConfigException(
+            "Expected a properties file at %s, but: %s.".formatted(file, FileTrouble.of(e)));
       } catch (IllegalArgumentException e) {
         throw new ConfigException(
             "Expected a properties file of name=value lines at %s, but: %s."

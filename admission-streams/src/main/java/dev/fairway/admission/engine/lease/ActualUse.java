@@ -124,16 +124,15 @@ final class ActualUse {
   }
 
   /**
-   * What moves the buckets: charged less actual, positive for a refund. Nothing where the
-   * provider's own number, that the balance follows, has the call in it already. A slot is freed,
-   * not refunded.
+   * What moves the buckets: charged less actual, positive for a refund, as far as {@link
+   * QuotaState#moves} has it. A slot is freed, not refunded.
    */
   static Amounts adjustment(QuotaState quota, Lease lease, Amounts actual) {
     Amounts adjustment = Amounts.NONE;
     for (Dimension d : Dimension.values()) {
       if (d.refills() && lease.charged().has(d) && actual.has(d)) {
         long difference = Amounts.saturatedSubtract(lease.charged().get(d), actual.get(d));
-        adjustment = adjustment.with(d, quota.absorbed(d, lease) ? 0 : difference);
+        adjustment = adjustment.with(d, quota.moves(d, lease, difference));
       }
     }
     return adjustment;

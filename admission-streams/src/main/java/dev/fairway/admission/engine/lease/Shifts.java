@@ -61,12 +61,12 @@ final class Shifts {
         tenantTag(quota, lease, settlement, actual));
   }
 
-  /** What moves another quota; nothing where a number of its provider's has the call already. */
+  /** What moves another quota, as far as {@link QuotaState#moves} has it. */
   private static Amounts inOther(QuotaState other, Lease lease, Amounts held, Amounts actual) {
     Amounts difference = difference(held, actual);
     for (Dimension d : Dimension.values()) {
-      if (difference.has(d) && other.absorbed(d, lease)) {
-        difference = difference.with(d, 0);
+      if (difference.has(d)) {
+        difference = difference.with(d, other.moves(d, lease, difference.get(d)));
       }
     }
     return difference;

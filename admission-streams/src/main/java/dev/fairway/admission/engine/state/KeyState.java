@@ -246,6 +246,7 @@ public final class KeyState {
         Lease lease = quota.leases.remove(quota.sweeps.firstName());
         quota.sweeps.remove(quota.sweeps.firstMs(), lease.leaseId());
         quota.sent.remove(lease.sentAtMs(), lease.leaseId());
+        LeaseApplier.countInLastMinute(this, quota, lease, false);
         changes.delete(new Row.LeaseRow(lease).id());
       }
       quota.statistics.forget(this, quota.id());

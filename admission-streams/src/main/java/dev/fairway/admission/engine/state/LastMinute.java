@@ -38,7 +38,7 @@ public final class LastMinute {
 
   /** What calls took within a minute before that time. */
   public long used(Dimension d, long atMs) {
-    return uses[d.ordinal()].at(atMs);
+    return use(d).at(atMs);
   }
 
   /** When there is room for a call of that role, as far as the calls of the minute are known. */
@@ -47,7 +47,7 @@ public final class LastMinute {
     long need = charge.get(d);
     if (quota.modes[d.ordinal()] != MarginModeName.ADAPTIVE) {
       long room = RateMargin.INSTANCE.cap(limit, quota.marginBp);
-      return uses[d.ordinal()].dueMs(Math.max(0, room - need), atMs);
+      return use(d).dueMs(Math.max(0, room - need), atMs);
     }
     if (d != Dimension.REQUESTS) {
       double sigma = quota.statistics.sigma(role);
@@ -56,7 +56,11 @@ public final class LastMinute {
       need = RollingRoom.need(need, asked, limit);
     }
     long room = RollingRoom.besideOthers(limit, quota.outside(d).perMinuteMilli() / 1000);
-    return uses[d.ordinal()].dueMs(Math.max(0, room - need), atMs);
+    return use(d).dueMs(Math.max(0, room - need), atMs);
+  }
+
+  RollingUse use(Dimension d) {
+    return uses[d.ordinal()];
   }
 
   /** Counts what a lease holds of this quota in the minute in which it was sent. */

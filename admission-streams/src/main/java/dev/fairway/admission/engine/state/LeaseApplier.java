@@ -116,12 +116,12 @@ final class LeaseApplier {
   }
 
   /**
-   * An ended lease stays while a resync may ask for it, an expired one while it may be settled
-   * late.
+   * An ended lease stays while a resync may ask for it, or a last minute may count it, be it that
+   * of a quota that it took from too; an expired one while it may be settled late.
    */
   private static long sweepAtMs(QuotaState quota, Lease lease) {
-    long keptMs = quota.lastMinute.counts() ? RollingUse.KEPT_MS : RESYNC_WINDOW_MS;
-    long resync = lease.grantedAtMs() + keptMs;
+    boolean mayCount = quota.lastMinute.counts() || quota.takesFromOthers();
+    long resync = mayCount ? RollingUse.keptUntilMs(lease) : lease.grantedAtMs() + RESYNC_WINDOW_MS;
     return lease.status() == Status.EXPIRED
         ? Math.max(resync, lease.endedAtMs() + quota.policy.lateSettlementWindowMs() + 1)
         : resync;
@@ -153,7 +153,7 @@ final class LeaseApplier {
   }
 
   /** Counts what a lease holds in the last minute of each quota it took from, in or out. */
-  private static void countInLastMinute(KeyState key, QuotaState quota, Lease lease, boolean in) {
+  static void countInLastMinute(KeyState key, QuotaState quota, Lease lease, boolean in) {
     if (in) {
       quota.lastMinute.add(lease, lease.charged());
     } else {

@@ -237,6 +237,11 @@ public final class QuotaState {
     return key.alsoOf(this);
   }
 
+  /** Whether its leases may count in the last minute of another quota. */
+  boolean takesFromOthers() {
+    return policy.learns() && !policy.order().also().isEmpty();
+  }
+
   /**
    * Where an agent's next request starts in a tenant. In a quota of one level that takes from
    * others too, never behind the virtual time of those.
@@ -430,7 +435,7 @@ public final class QuotaState {
    * Whether a call is in the provider's own number already, so that its settlement moves the
    * balance no further. Never for output: that counts as it is produced, after the number was told.
    */
-  public boolean absorbed(Dimension d, Lease lease) {
+  boolean absorbed(Dimension d, Lease lease) {
     Long before = absorbedBeforeMs[d.ordinal()];
     if (before == null || d == Dimension.OUTPUT_TOKENS) {
       return false;
@@ -438,6 +443,28 @@ public final class QuotaState {
     return lease.sendKnown() || signalled(lease)
         ? lease.sentAtMs() <= before
         : lease.sentAtMs() + lease.sendGuardMs() < before;
+  }
+
+  /**
+   * Whether what a call took came back already, all of it, when the provider's minute was over: a
+   * refund would lift the balance of another minute. SEED refunds it all the same.
+   */
+  private boolean cameBack(Dimension d, Lease lease) {
+    Long resetAtMs = resetPhaseMs(d);
+    return resetAtMs != null
+        && limits(d)
+        && policy.learns()
+        && FixedWindow.resets(resetAtMs, lease.grantedAtMs(), key.nowMs) > 0;
+  }
+
+  /**
+   * What of the difference between charge and use of a call moves the balance: nothing where the
+   * provider's own number has the call already, and no refund of a minute that is over.
+   *
+   * @param difference charged less used
+   */
+  public long moves(Dimension d, Lease lease, long difference) {
+    return absorbed(d, lease) || (difference > 0 && cameBack(d, lease)) ? 0 : difference;
   }
 
   /** A lease of another quota, that takes from this one too, has its signals there. */

@@ -15,7 +15,7 @@ import java.util.TreeMap;
  */
 final class RollingUse {
   /** Ended leases are kept this long after their grant, so that a late signal can be compared. */
-  static final long KEPT_MS = 75_000;
+  private static final long KEPT_MS = 75_000;
 
   private static final long WINDOW_MS = 60_000;
 
@@ -35,13 +35,21 @@ final class RollingUse {
     this.dimension = dimension;
   }
 
+  /** Until when a lease must be known: one that was sent late counts longer after its grant. */
+  static long keptUntilMs(Lease lease) {
+    return Math.max(lease.grantedAtMs() + KEPT_MS, leavesMs(lease));
+  }
+
+  private static long leavesMs(Lease lease) {
+    long sentMs = lease.sentAtMs() + (lease.sendKnown() ? 0 : lease.sendGuardMs());
+    return Math.floorDiv(sentMs + ARRIVAL_MS + WINDOW_MS + STEP_MS - 1, STEP_MS) * STEP_MS;
+  }
+
   /** A lease, with what it holds of the quota. */
   void add(Lease lease, Amounts held) {
     long amount = held.has(dimension) ? Math.max(0, held.get(dimension)) : 0;
     if (amount > 0) {
-      long sentMs = lease.sentAtMs() + (lease.sendKnown() ? 0 : lease.sendGuardMs());
-      long leavesMs =
-          Math.floorDiv(sentMs + ARRIVAL_MS + WINDOW_MS + STEP_MS - 1, STEP_MS) * STEP_MS;
+      long leavesMs = leavesMs(lease);
       entries.put(lease.leaseId(), new Entry(leavesMs, amount));
       steps.merge(leavesMs, amount, Amounts::saturatedAdd);
     }
@@ -77,6 +85,11 @@ final class RollingUse {
       due = step.getKey();
     }
     return due;
+  }
+
+  /** Leases that are kept, whether or not they have left the window. */
+  int size() {
+    return entries.size();
   }
 
   void clear() {

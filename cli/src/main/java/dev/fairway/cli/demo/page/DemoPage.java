@@ -69,7 +69,8 @@ public record DemoPage(
   }
 
   private void table(StringBuilder html) {
-    html.append("<table>\n<thead><tr><th></th><th>without admission</th><th>with admission</th>");
+    html.append(
+        "<div class=\"scroll\"><table>\n<thead><tr><th></th><th>without admission</th><th>with admission</th>");
     html.append("</tr></thead>\n<tbody>\n");
     for (Row row : rows) {
       html.append("<tr><td>").append(Html.escape(row.name())).append("</td>");
@@ -77,7 +78,7 @@ public record DemoPage(
       cell(html, row.with(), row.headline());
       html.append("</tr>\n");
     }
-    html.append("</tbody>\n</table>\n");
+    html.append("</tbody>\n</table></div>\n");
   }
 
   private static void cell(StringBuilder html, String text, boolean headline) {

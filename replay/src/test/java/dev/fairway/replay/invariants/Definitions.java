@@ -1,0 +1,130 @@
+package dev.fairway.replay.invariants;
+
+import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import java.util.List;
+import java.util.Map;
+
+/** The quotas of random runs: shallow, so that queues form, and in windows of every kind. */
+final class Definitions {
+  private static final QuotaDefinition.Window[] WINDOWS = QuotaDefinition.Window.values();
+
+  private Definitions() {}
+
+  /** The same in a window that a number picks, as deep as the window has it or as was given. */
+  static QuotaDefinition windowed(QuotaDefinition d, int number) {
+    QuotaDefinition.Window window = WINDOWS[number % WINDOWS.length];
+    boolean asGiven = window == QuotaDefinition.Window.TOKEN_BUCKET || number % 4 == 0;
+    return changed(d, window, d.limits(), asGiven ? d.depth() : null, d.level(), d.clearCount());
+  }
+
+  static QuotaDefinition of(String id, Preset preset, double start, QuotaDefinition.State state) {
+    Amounts limits;
+    Amounts depth;
+    if (id.equals("k/a")) {
+      limits =
+          Amounts.of(Dimension.REQUESTS, 120)
+              .with(Dimension.INPUT_TOKENS, 6000)
+              .with(Dimension.OUTPUT_TOKENS, 3001);
+      depth = Amounts.of(Dimension.INPUT_TOKENS, 1000).with(Dimension.OUTPUT_TOKENS, 500);
+    } else if (id.equals("k/c")) {
+      limits = Amounts.of(Dimension.INPUT_TOKENS, 5000).with(Dimension.CONCURRENT_REQUESTS, 5);
+      depth = Amounts.of(Dimension.INPUT_TOKENS, 900);
+    } else if (id.equals("k/o")) {
+      // Limits what k/c does, so that a header of its own may hold what a call of k/c used.
+      limits =
+          Amounts.of(Dimension.INPUT_TOKENS, 6000)
+              .with(Dimension.REQUESTS, 90)
+              .with(Dimension.CONCURRENT_REQUESTS, 6);
+      depth = Amounts.of(Dimension.INPUT_TOKENS, 1200);
+    } else {
+      limits = Amounts.of(Dimension.TOKENS, 3000).with(Dimension.CONCURRENT_REQUESTS, 3);
+      depth = Amounts.of(Dimension.TOKENS, 777);
+    }
+    return new QuotaDefinition(
+        id,
+        "generic",
+        preset,
+        List.of(),
+        id.equals("k/c") ? List.of("k/o") : List.of(),
+        QuotaDefinition.Window.TOKEN_BUCKET,
+        limits,
+        depth,
+        null,
+        new QuotaDefinition.Margin(null, start, 0.5, 0.07, 0.013, 60_000L),
+        // Shorter than a probe may stay silent, or longer.
+        id.equals("k/b") ? 9_000L : 20_000L,
+        15_000L,
+        null,
+        200L,
+        preset == Preset.SEED ? null : (Long) 30_000L,
+        20,
+        8,
+        new QuotaDefinition.Budgets(3, null, null),
+        id.equals("k/c") ? Map.of("interactive", 0.3) : Map.of(),
+        id.equals("k/c") ? tenants(start) : Map.of(),
+        Map.of(),
+        state,
+        0);
+  }
+
+  /** Two tenants, one of them with a ceiling; a redefinition moves it, or takes one away. */
+  private static Map<String, QuotaDefinition.Tenant> tenants(double start) {
+    QuotaDefinition.Tenant bounded =
+        new QuotaDefinition.Tenant(
+            2, start < 0.8 ? 0.6 : 0.4, List.of("a1"), List.of(), List.of(), 4, null);
+    QuotaDefinition.Tenant plain =
+        new QuotaDefinition.Tenant(
+            1, null, List.of("a2", "a3*"), List.of("worker"), List.of("batch"), null, null);
+    return start >= 1 ? Map.of("bounded", bounded) : Map.of("bounded", bounded, "plain", plain);
+  }
+
+  static QuotaDefinition cleared(QuotaDefinition d, int clearCount) {
+    return changed(d, d.window(), d.limits(), d.depth(), d.level(), clearCount);
+  }
+
+  /** Other limits, depths and windows, and a level that is given. */
+  static QuotaDefinition withOtherLimits(QuotaDefinition d, int number) {
+    Amounts limits =
+        d.id().equals("k/a") || d.id().equals("k/c")
+            ? Amounts.of(Dimension.REQUESTS, 200).with(Dimension.INPUT_TOKENS, 9001)
+            : Amounts.of(Dimension.TOKENS, 2000);
+    Amounts level = d.id().equals("k/b") ? Amounts.of(Dimension.TOKENS, 333) : null;
+    return changed(d, WINDOWS[number % WINDOWS.length], limits, null, level, d.clearCount());
+  }
+
+  private static QuotaDefinition changed(
+      QuotaDefinition d,
+      QuotaDefinition.Window window,
+      Amounts limits,
+      Amounts depth,
+      Amounts level,
+      int clearCount) {
+    return new QuotaDefinition(
+        d.id(),
+        d.provider(),
+        d.preset(),
+        d.models(),
+        d.also(),
+        window,
+        limits,
+        depth,
+        level,
+        d.margin(),
+        d.leaseTtlMs(),
+        d.maxQueueWaitMs(),
+        d.outputReservation(),
+        d.defaultEstimate(),
+        d.lateSettlementWindowMs(),
+        d.queueMax(),
+        d.queueMaxPerAgent(),
+        d.budgets(),
+        d.classes(),
+        d.tenants(),
+        d.roles(),
+        d.state(),
+        clearCount);
+  }
+}
