@@ -61,7 +61,8 @@ public final class RowMapper {
       return remembered(r);
     }
     if (row instanceof FlowRow r) {
-      return new Row.FlowRow(r.getQuota(), r.getAgentId(), r.getFinishTag(), r.getTenant());
+      return new Row.FlowRow(
+          r.getQuota(), r.getAgentId(), r.getFinishTag(), r.getTenant(), r.getShift());
     }
     if (row instanceof TaskRow r) {
       return new Row.TaskRow(
@@ -134,7 +135,7 @@ public final class RowMapper {
           r.unclaimedBy());
     }
     if (row instanceof Row.FlowRow r) {
-      return new FlowRow(r.quotaId(), r.agentId(), r.finishTag(), r.tenant());
+      return new FlowRow(r.quotaId(), r.agentId(), r.finishTag(), r.tenant(), r.shift());
     }
     if (row instanceof Row.TaskRow r) {
       return new TaskRow(
@@ -199,7 +200,8 @@ public final class RowMapper {
         from.getToldEtaMs(),
         from.getFirstEtaMs(),
         new Forecast(from.getForecastInput(), from.getForecastOutput()),
-        OrderMapper.standing(from.getStanding(), request));
+        OrderMapper.standing(from.getStanding(), request),
+        from.getFlowShift());
   }
 
   static WaiterRow waiter(Waiter from) {
@@ -221,7 +223,8 @@ public final class RowMapper {
         from.firstEtaMs(),
         from.forecast().inputTokens(),
         from.forecast().outputTokens(),
-        OrderMapper.standing(from.standing()));
+        OrderMapper.standing(from.standing()),
+        from.flowShift());
   }
 
   private static Lease lease(LeaseRow from) {

@@ -41,6 +41,22 @@ class GamingTest {
   }
 
   @Test
+  void shouldGainNothingByABacklogQueuedAtFalseEstimates() {
+    // given: all of it is in line before the first call shows what they really take
+    UnaryOperator<Ask> small = changed(TOKENS / 20);
+    UnaryOperator<Ask> half = changed(TOKENS / 2);
+
+    // when
+    double honest = new Fleet(Map.of(), HONEST, false, 200).run().usedBy(CHEAT);
+
+    // then
+    assertThat(new Fleet(Map.of(), small, false, 200).run().usedBy(CHEAT))
+        .isLessThan(honest * NO_GAIN);
+    assertThat(new Fleet(Map.of(), half, false, 200).run().usedBy(CHEAT))
+        .isLessThan(honest * NO_GAIN);
+  }
+
+  @Test
   void shouldGainNothingByHugeEstimates() {
     // A whole bucket each time: it holds others up, and itself most.
     assertThat(used(changed(50_000))).isLessThan(used(HONEST) * NO_GAIN);
@@ -116,6 +132,7 @@ class GamingTest {
     private final EngineContext context;
     private final UnaryOperator<Ask> cheat;
     private final boolean failing;
+    private final int openOfCheat;
     private final PriorityQueue<Running> running =
         new PriorityQueue<>(
             (a, b) ->
@@ -129,6 +146,11 @@ class GamingTest {
     private int asked;
 
     Fleet(Map<String, Tenant> tenants, UnaryOperator<Ask> cheat, boolean failing) {
+      this(tenants, cheat, failing, OPEN_PER_AGENT);
+    }
+
+    Fleet(Map<String, Tenant> tenants, UnaryOperator<Ask> cheat, boolean failing, int openOfCheat) {
+      this.openOfCheat = openOfCheat;
       context = OrderContext.quota().tenants(tenants).start();
       context.restoring = false;
       this.cheat = cheat;
@@ -137,8 +159,12 @@ class GamingTest {
 
     Fleet run() {
       long untilMs = context.nowMs + HOUR_MS;
-      for (int i = 0; i < OPEN_PER_AGENT; i++) {
-        AGENTS.forEach(agent -> request(agent, null));
+      for (int i = 0; i < Math.max(OPEN_PER_AGENT, openOfCheat); i++) {
+        for (String agent : AGENTS) {
+          if (i < (agent.equals(CHEAT) ? openOfCheat : OPEN_PER_AGENT)) {
+            request(agent, null);
+          }
+        }
       }
       while (context.nowMs < untilMs) {
         takeGrants();

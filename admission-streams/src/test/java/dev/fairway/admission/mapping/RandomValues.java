@@ -186,7 +186,7 @@ public final class RandomValues {
             () -> new Row.TrafficRow(quotaId(), traffic()),
             () -> new Row.LeaseRow(lease()),
             () -> new Row.WaiterRow(waiter()),
-            () -> new Row.FlowRow(quotaId(), id(), number(), id()),
+            () -> new Row.FlowRow(quotaId(), id(), number(), id(), number()),
             () ->
                 new Row.TaskRow(
                     id(),
@@ -467,7 +467,8 @@ public final class RandomValues {
         maybe(this::number),
         maybe(this::number),
         new Forecast(number(), number()),
-        standing());
+        standing(),
+        number());
   }
 
   private Lease lease() {

@@ -77,7 +77,22 @@ final class BrokenOrder {
     return result;
   }
 
-  /** Everybody is told the limit over the agents seen so far, whoever was told more before. */
+  /** What a call turned out to be moves its agent's tag, and not its calls in line. */
+  static List<Step> leaveTheLineBehind(List<Step> steps) {
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      List<Row> rows = new ArrayList<>();
+      for (Row row : step.rows()) {
+        rows.add(
+            row instanceof Row.FlowRow r
+                ? new Row.FlowRow(r.quotaId(), r.agentId(), r.finishTag(), r.tenant(), 0)
+                : row);
+      }
+      result.add(new Step(step.command(), step.handled(), rows, step.snapshots(), step.dueMs()));
+    }
+    return result;
+  }
+
   /** Who asks for k/c is told its share of k/c, as if nobody else took from k/o. */
   static List<Step> shareOfTheQuotaAlone(List<Step> steps) {
     long limit =
@@ -101,6 +116,7 @@ final class BrokenOrder {
         });
   }
 
+  /** Everybody is told the limit over the agents seen so far, whoever was told more before. */
   static List<Step> shareByHeadcount(List<Step> steps) {
     Map<String, Set<String>> seen = new HashMap<>();
     return Tamper.each(

@@ -103,6 +103,7 @@ enum Mutant {
               e -> Tamper.granted(e, e.charged(), e.grantedAtMs(), -e.virtualTime()))),
   CHARGES_FOR_A_REJECT(QueueInvariants::tagsAreFair, BrokenOrder::chargeForReject),
   SAVES_UP_CREDIT(QueueInvariants::tagsAreFair, BrokenOrder::saveUpCredit),
+  LEAVES_THE_LINE_BEHIND(QueueInvariants::tagsAreFair, BrokenOrder::leaveTheLineBehind),
   PASSES_WITHOUT_BOUND(
       QueueInvariants::passingIsBounded,
       steps ->

@@ -3,13 +3,17 @@ package dev.fairway.replay.invariants;
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.LeaseRequest;
+import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.QuotaSnapshot;
+import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Waiter;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Follows the tags of the fair queue through a run. */
 final class TagBook {
@@ -21,6 +25,9 @@ final class TagBook {
   private final Map<String, Event.LeaseRejected> rejected = new HashMap<>();
   private final Map<String, Long> virtualTimes = new HashMap<>();
   private final Map<String, Long> topTimes = new HashMap<>();
+  private final Map<String, Long> shifts = new HashMap<>();
+  private final Map<String, String> lines = new HashMap<>();
+  private final Set<String> ranked = new HashSet<>();
   private Map<String, Amounts> levels = new HashMap<>();
 
   TagBook(List<String> wrong) {
@@ -42,7 +49,14 @@ final class TagBook {
         waiting.remove(Invariants.id(e.agentId(), e.requestId()));
       } else if (event instanceof Event.WaiterReweighted e) {
         reweighted(e);
+      } else if (event instanceof Event.LeaseSettled e) {
+        settled(step, e);
       } else if (event instanceof Event.QuotaDefined e) {
+        if (e.definition().preset() == Preset.SEED) {
+          ranked.remove(e.quotaId());
+        } else {
+          ranked.add(e.quotaId());
+        }
         // Other limits or weights: finish tags of who waits follow anew from their starts.
         waiting.values().removeIf(w -> w.request().quotaId().equals(e.quotaId()));
         // Who comes under another tenant starts there like a newcomer.
@@ -83,6 +97,48 @@ final class TagBook {
     }
   }
 
+  /**
+   * What a call turned out to be moves those of its agent that wait, as far as its tag moves. Rows
+   * of who waits stay as they were written: the flow's row says how far they moved since.
+   */
+  private void settled(Step step, Event.LeaseSettled e) {
+    boolean tells = e.outcome() != Outcome.RATE_LIMITED && e.outcome() != Outcome.OVERLOADED;
+    boolean moves = ranked.contains(e.quotaId()) && tells && e.tagShift() > 0;
+    String line = lines.remove(e.leaseId());
+    for (Waiter waiter : List.copyOf(waiting.values())) {
+      boolean mine = waiter.request().agentId().equals(e.agentId());
+      if (!mine || !line(waiter).equals(line)) {
+        continue;
+      }
+      String id = Invariants.id(e.agentId(), waiter.request().requestId());
+      String flow = line + " " + e.agentId();
+      Long shift = shiftsOf(step.rows()).get(flow);
+      if (shift == null) {
+        waiting.remove(id); // It left in the same step, and how far it had moved is not told.
+        continue;
+      }
+      long moved = shift - shifts.getOrDefault(flow, 0L);
+      if (moves && moved != e.tagShift()) {
+        wrong.add(id + " moved by " + moved + ", its agent's tag by " + e.tagShift());
+      }
+      waiting.put(id, moved(waiter, moved));
+    }
+  }
+
+  private static Map<String, Long> shiftsOf(List<Row> rows) {
+    Map<String, Long> shifts = new HashMap<>();
+    for (Row row : rows) {
+      if (row instanceof Row.FlowRow r) {
+        shifts.put(r.quotaId() + " " + r.tenant() + " " + r.agentId(), r.shift());
+      }
+    }
+    return shifts;
+  }
+
+  private static Waiter moved(Waiter waiter, long by) {
+    return Tamper.placed(waiter, waiter.startTag() + by);
+  }
+
   private void granted(Event.LeaseGranted e) {
     String id = Invariants.id(e.agentId(), e.requestId());
     Waiter waiter = waiting.remove(id);
@@ -93,6 +149,8 @@ final class TagBook {
     if (waiter == null) {
       return;
     }
+    firstTags.put(id, waiter.startTag());
+    lines.put(e.leaseId(), line(waiter));
     Long before = virtualTimes.put(line(waiter), e.virtualTime());
     if (before != null && e.virtualTime() < before) {
       wrong.add("virtual time fell from " + before + " to " + e.virtualTime());
@@ -141,7 +199,15 @@ final class TagBook {
     }
   }
 
+  /** Rows of who waits have the tags of when it came in line. */
+  private Waiter asItStands(Waiter written) {
+    String flow = line(written) + " " + written.request().agentId();
+    return moved(written, shifts.getOrDefault(flow, 0L) - written.flowShift());
+  }
+
   private void snapshots(Step step) {
+    shifts.clear();
+    shifts.putAll(shiftsOf(step.rows()));
     boolean defined =
         step.handled().events().stream().anyMatch(e -> e instanceof Event.QuotaDefined);
     for (Row row : step.rows()) {
@@ -155,24 +221,20 @@ final class TagBook {
     for (Row row : step.rows()) {
       if (row instanceof Row.FlowRow r) {
         String line = r.quotaId() + " " + r.tenant();
-        if (r.finishTag() <= virtualTimes.getOrDefault(line, 0L)) {
+        if (r.finishTag() <= virtualTimes.getOrDefault(line, 0L) && r.shift() == 0) {
           wrong.add(r.agentId() + " keeps a tag that virtual time has passed");
         }
       } else if (row instanceof Row.WaiterRow r) {
-        String id = Invariants.id(r.waiter().request().agentId(), r.waiter().request().requestId());
+        Waiter waiter = asItStands(r.waiter());
+        String id = Invariants.id(waiter.request().agentId(), waiter.request().requestId());
         Waiter old = waiting.get(id);
         if (old != null
-            && old.attempt() == r.waiter().attempt()
-            && (old.startTag() != r.waiter().startTag()
-                || old.finishTag() != r.waiter().finishTag())) {
+            && old.attempt() == waiter.attempt()
+            && (old.startTag() != waiter.startTag() || old.finishTag() != waiter.finishTag())) {
           wrong.add(
-              id
-                  + " waits, and its tag moved from "
-                  + old.startTag()
-                  + " to "
-                  + r.waiter().startTag());
+              id + " waits, and its tag moved from " + old.startTag() + " to " + waiter.startTag());
         }
-        waiting.computeIfPresent(id, (key, before) -> r.waiter());
+        waiting.computeIfPresent(id, (key, before) -> waiter);
       }
     }
   }

@@ -156,27 +156,30 @@ final class Tamper {
   }
 
   static Event.LeaseEnqueued enqueued(Event.LeaseEnqueued e, long startTag) {
-    Waiter w = e.waiter();
-    return new Event.LeaseEnqueued(
-        new Waiter(
-            w.request(),
-            w.contentHash(),
-            w.appendedAtMs(),
-            w.attempt(),
-            w.arrival(),
-            w.enqueuedAtMs(),
-            w.deadlineMs(),
-            w.estimate(),
-            w.cost(),
-            w.weightMilli(),
-            startTag,
-            w.finishTag() - w.startTag() + startTag,
-            w.toldAtMs(),
-            w.toldEtaMs(),
-            w.firstEtaMs(),
-            w.forecast(),
-            w.standing()),
-        e.retries());
+    return new Event.LeaseEnqueued(placed(e.waiter(), startTag), e.retries());
+  }
+
+  /** The same request at another place in line. */
+  static Waiter placed(Waiter w, long startTag) {
+    return new Waiter(
+        w.request(),
+        w.contentHash(),
+        w.appendedAtMs(),
+        w.attempt(),
+        w.arrival(),
+        w.enqueuedAtMs(),
+        w.deadlineMs(),
+        w.estimate(),
+        w.cost(),
+        w.weightMilli(),
+        startTag,
+        w.finishTag() - w.startTag() + startTag,
+        w.toldAtMs(),
+        w.toldEtaMs(),
+        w.firstEtaMs(),
+        w.forecast(),
+        w.standing(),
+        w.flowShift());
   }
 
   /** A lease that holds something else, or is in another state. */

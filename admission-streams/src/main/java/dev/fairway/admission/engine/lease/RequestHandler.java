@@ -295,7 +295,8 @@ public final class RequestHandler {
         null,
         null,
         forecast,
-        standing);
+        standing,
+        0);
   }
 
   /** Who comes back after a REJECT starts where it would have started then. */

@@ -258,7 +258,8 @@ public final class SettlementHandler {
                 null,
                 null,
                 lease.forecast(),
-                standing),
+                standing,
+                0),
             null));
   }
 

@@ -2,17 +2,22 @@ package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.OrderPolicy;
+import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.state.Row.FlowRow;
+import java.util.EnumSet;
+import java.util.Set;
 
 /** Moves the finish tags of the fair queue, and its virtual times. */
 final class FlowTags {
+  /** These say nothing of how large calls are, and may bring the call back to its place. */
+  private static final Set<Outcome> REFUSALS = EnumSet.of(Outcome.RATE_LIMITED, Outcome.OVERLOADED);
 
   private FlowTags() {}
 
   static void moveTime(KeyState key, QuotaState quota, TenantState tenant, long virtualTime) {
     tenant.virtualTime = virtualTime;
-    for (String agent : tenant.flows.forgetUpTo(virtualTime)) {
+    for (String agent : tenant.flows.forgetUpTo(virtualTime, tenant::waits)) {
       key.changes.delete(Row.flowId(quota.id(), tenant.name, agent));
     }
   }
@@ -37,7 +42,11 @@ final class FlowTags {
     if (tenant == null) {
       return; // No longer defined.
     }
+    long before = tenant.startTag(e.agentId());
     shiftTag(key, quota, tenant, e.agentId(), e.tagShift());
+    if (quota.policy.order().ranked() && !REFUSALS.contains(e.outcome())) {
+      moveLine(key, quota, tenant, e.agentId(), tenant.startTag(e.agentId()) - before);
+    }
     if (e.shift().tenantTag() != 0) {
       long tag = Amounts.saturatedAdd(tenant.tag, e.shift().tenantTag());
       tenant.tag = Math.max(quota.topVirtualTime, tag);
@@ -55,11 +64,54 @@ final class FlowTags {
   }
 
   static void setTag(KeyState key, QuotaState quota, TenantState tenant, String agentId, long tag) {
-    Long old = tenant.flows.tag(agentId);
-    if (tenant.flows.set(agentId, tag, tenant.virtualTime)) {
-      key.changes.put(new FlowRow(quota.id(), agentId, tag, tenant.name));
-    } else if (old != null) {
+    setFlow(key, quota, tenant, agentId, tag, tenant.flows.shift(agentId));
+  }
+
+  private static void setFlow(
+      KeyState key, QuotaState quota, TenantState tenant, String agentId, long tag, long shift) {
+    Flows flows = tenant.flows;
+    if (tag > tenant.virtualTime || (shift != 0 && tenant.waits(agentId))) {
+      flows.put(agentId, tag, shift);
+      key.changes.put(new FlowRow(quota.id(), agentId, tag, tenant.name, shift));
+    } else if (flows.tag(agentId) != null) {
+      flows.remove(agentId);
       key.changes.delete(Row.flowId(quota.id(), tenant.name, agentId));
     }
+  }
+
+  /**
+   * Calls of the agent that wait already move with its tag, as if they had come in line after what
+   * the call turned out to be: otherwise a backlog, queued at false estimates, would pay. One row
+   * says so for all of them, however many they are.
+   */
+  private static void moveLine(
+      KeyState key, QuotaState quota, TenantState tenant, String agentId, long by) {
+    if (by == 0 || !tenant.waits(agentId)) {
+      return;
+    }
+    for (String identity : tenant.lineOf(agentId)) {
+      Waiter old = key.waiters.get(identity);
+      Waiter moved = old.movedBy(by);
+      key.waiters.put(identity, moved);
+      tenant.line.remove(old);
+      tenant.line.add(moved, tenant.length(moved.cost()), LineApplier.lanes(quota, moved));
+    }
+    long shift = Amounts.saturatedAdd(tenant.flows.shift(agentId), by);
+    setFlow(key, quota, tenant, agentId, tenant.startTag(agentId), shift);
+  }
+
+  /** As its row has it: at the tags of when it came in line. */
+  static Waiter asWritten(QuotaState quota, Waiter waiter) {
+    return waiter.movedBy(waiter.flowShift() - shiftOf(quota, waiter));
+  }
+
+  /** As it stands in line now. */
+  static Waiter asItStands(QuotaState quota, Waiter written) {
+    return written.movedBy(shiftOf(quota, written) - written.flowShift());
+  }
+
+  private static long shiftOf(QuotaState quota, Waiter waiter) {
+    TenantState tenant = quota.tenant(waiter.standing().tenant());
+    return tenant.flows.shift(waiter.request().agentId());
   }
 }

@@ -299,9 +299,9 @@ public final class KeyState {
 
   void deleteTenant(QuotaState quota, TenantState tenant) {
     changes.delete(new RowId(Row.Kind.TENANT, quota.id(), tenant.name));
-    tenant.flows.all().keySet().stream()
-        .sorted()
-        .forEach(agent -> changes.delete(Row.flowId(quota.id(), tenant.name, agent)));
+    for (String agent : tenant.flows.agents()) {
+      changes.delete(Row.flowId(quota.id(), tenant.name, agent));
+    }
   }
 
   /** Writes a tenant's row, where the quota has tenants. */

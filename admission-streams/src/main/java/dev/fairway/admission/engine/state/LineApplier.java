@@ -10,6 +10,7 @@ import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
 import dev.fairway.admission.engine.state.Row.WaiterRow;
+import java.util.HashSet;
 import java.util.TreeSet;
 
 /** What events mean for the requests that wait. */
@@ -18,7 +19,8 @@ final class LineApplier {
   private LineApplier() {}
 
   static void enqueue(KeyState key, QuotaState quota, LeaseEnqueued e) {
-    Waiter waiter = e.waiter();
+    TenantState tenant = quota.tenant(e.waiter().standing().tenant());
+    Waiter waiter = inFlow(tenant, e.waiter());
     String identity = KeyState.identityOf(waiter);
     key.forget(identity);
     useKeptTag(key, waiter);
@@ -26,7 +28,6 @@ final class LineApplier {
     if (e.retries() != null && key.remembered(e.retries()) != null) {
       key.remember(key.remembered(e.retries()).claimed());
     }
-    TenantState tenant = quota.tenant(waiter.standing().tenant());
     if (quota.policy.order().hasTenants() && tenant.line.size() == 0) {
       tenant.tag = quota.startOf(tenant);
       key.putTenant(quota, tenant);
@@ -38,7 +39,15 @@ final class LineApplier {
         key, quota, tenant, agent, Math.max(tenant.startTag(agent), waiter.finishTag()));
     count(key, quota, waiter, 1);
     key.touched.add(quota.id());
-    key.changes.put(new WaiterRow(waiter));
+    putRow(key, quota, waiter);
+  }
+
+  private static Waiter inFlow(TenantState tenant, Waiter waiter) {
+    return waiter.since(tenant.flows.shift(waiter.request().agentId()));
+  }
+
+  private static void putRow(KeyState key, QuotaState quota, Waiter waiter) {
+    key.changes.put(new WaiterRow(FlowTags.asWritten(quota, waiter)));
   }
 
   /** Counts a call that is in line, or takes it back. */
@@ -75,6 +84,7 @@ final class LineApplier {
     key.waiters.put(identity, waiter);
     TenantState tenant = quota.tenant(waiter.standing().tenant());
     tenant.line.add(waiter, tenant.length(waiter.cost()), lanes(quota, waiter));
+    tenant.lines.computeIfAbsent(waiter.request().agentId(), a -> new HashSet<>()).add(identity);
     quota.waiting++;
     quota.waitingPerAgent.merge(waiter.request().agentId(), 1, Integer::sum);
     quota.deadlines.add(waiter.deadlineMs(), identity);
@@ -93,7 +103,11 @@ final class LineApplier {
 
   static void dequeue(KeyState key, QuotaState quota, Waiter waiter, String identity) {
     key.waiters.remove(identity);
-    quota.tenant(waiter.standing().tenant()).line.remove(waiter);
+    TenantState tenant = quota.tenant(waiter.standing().tenant());
+    tenant.line.remove(waiter);
+    tenant.lines.computeIfPresent(
+        waiter.request().agentId(),
+        (agent, ids) -> ids.remove(identity) && ids.isEmpty() ? null : ids);
     quota.waiting--;
     quota.waitingPerAgent.computeIfPresent(
         waiter.request().agentId(), (agent, count) -> count > 1 ? count - 1 : null);
@@ -115,7 +129,9 @@ final class LineApplier {
     dequeue(key, quota, waiter, identity);
     long length = Tags.length(waiter.cost(), waiter.weightMilli());
     TenantState tenant = quota.tenant(waiter.standing().tenant());
-    FlowTags.shiftTag(key, quota, tenant, waiter.request().agentId(), -length);
+    String agent = waiter.request().agentId();
+    long tag = Amounts.saturatedSubtract(tenant.startTag(agent), length);
+    FlowTags.setTag(key, quota, tenant, agent, tag);
     count(key, quota, waiter, -1);
     key.touched.add(quota.id());
   }
@@ -130,7 +146,7 @@ final class LineApplier {
       KeyState key, QuotaState quota, Waiter waiter, String identity) {
     key.waiters.put(identity, waiter);
     quota.tenant(waiter.standing().tenant()).line.replace(waiter);
-    key.changes.put(new WaiterRow(waiter));
+    putRow(key, quota, waiter);
   }
 
   /** Another weight: the finish follows from the start, and the flow's tag with it. */
@@ -172,11 +188,12 @@ final class LineApplier {
       tenant.tag = quota.startOf(tenant);
       key.putTenant(quota, tenant);
     }
-    indexWaiter(key, quota, waiter, KeyState.identityOf(waiter));
+    Waiter back = moved ? inFlow(tenant, waiter) : waiter;
+    indexWaiter(key, quota, back, KeyState.identityOf(back));
     if (moved) {
-      FlowTags.setTag(key, quota, tenant, waiter.request().agentId(), waiter.finishTag());
+      FlowTags.setTag(key, quota, tenant, back.request().agentId(), back.finishTag());
     }
-    key.changes.put(new WaiterRow(waiter));
+    putRow(key, quota, back);
   }
 
   /** Rebuilds a waiter's place after its weight or what is limited changed. */
@@ -184,6 +201,6 @@ final class LineApplier {
     String identity = KeyState.identityOf(old);
     dequeue(key, quota, old, identity);
     indexWaiter(key, quota, waiter, identity);
-    key.changes.put(new WaiterRow(waiter));
+    putRow(key, quota, waiter);
   }
 }

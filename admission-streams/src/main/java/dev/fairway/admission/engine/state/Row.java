@@ -201,8 +201,13 @@ public sealed interface Row {
     }
   }
 
-  /** One per agent, and tenant, whose finish tag is ahead of the virtual time. */
-  record FlowRow(String quotaId, String agentId, long finishTag, String tenant) implements Row {
+  /**
+   * One per agent, and tenant, whose finish tag is ahead of the virtual time.
+   *
+   * @param shift what settlements moved the agent's waiting requests by; their rows stay as written
+   */
+  record FlowRow(String quotaId, String agentId, long finishTag, String tenant, long shift)
+      implements Row {
     @Override
     public RowId id() {
       return flowId(quotaId, tenant, agentId);

@@ -52,10 +52,11 @@ public final class RowLoader {
       rows.add(new DefinitionRow(quota.definition));
       rows.add(balanceRow(quota));
       for (TenantState tenant : quota.tenants.values()) {
-        tenant
-            .flows
-            .all()
-            .forEach((agent, tag) -> rows.add(new FlowRow(quota.id(), agent, tag, tenant.name)));
+        for (String agent : tenant.flows.agents()) {
+          long tag = tenant.flows.tag(agent);
+          long shift = tenant.flows.shift(agent);
+          rows.add(new FlowRow(quota.id(), agent, tag, tenant.name, shift));
+        }
         if (quota.policy.order().hasTenants()) {
           rows.add(tenantRow(quota, tenant));
         }
@@ -72,7 +73,10 @@ public final class RowLoader {
       rows.addAll(quota.statistics.rows(quota.id()));
       rows.addAll(quota.alerts.raised());
     }
-    key.waiters.values().forEach(waiter -> rows.add(new WaiterRow(waiter)));
+    for (Waiter waiter : key.waiters.values()) {
+      QuotaState quota = key.quotas.get(waiter.request().quotaId());
+      rows.add(new WaiterRow(FlowTags.asWritten(quota, waiter)));
+    }
     rows.addAll(key.retries.values());
     rows.addAll(key.tasks.values());
     rows.addAll(key.remembered.values());
@@ -139,7 +143,7 @@ public final class RowLoader {
       state.indexRemembered(r);
     } else if (row instanceof FlowRow r) {
       TenantState tenant = quotaOf(state, row).tenant(r.tenant());
-      tenant.flows.set(r.agentId(), r.finishTag(), Long.MIN_VALUE);
+      tenant.flows.put(r.agentId(), r.finishTag(), r.shift());
     } else if (row instanceof OutputsRow r) {
       quotaOf(state, row).statistics.load(r);
     } else if (row instanceof RoleRow r) {
@@ -155,8 +159,9 @@ public final class RowLoader {
     } else if (row instanceof LeaseRow r) {
       LeaseApplier.indexLease(state, quotaOf(state, row), r.lease());
     } else if (row instanceof WaiterRow r) {
-      LineApplier.indexWaiter(
-          state, quotaOf(state, row), r.waiter(), KeyState.identityOf(r.waiter()));
+      QuotaState quota = quotaOf(state, row);
+      Waiter waiter = FlowTags.asItStands(quota, r.waiter());
+      LineApplier.indexWaiter(state, quota, waiter, KeyState.identityOf(waiter));
     }
   }
 

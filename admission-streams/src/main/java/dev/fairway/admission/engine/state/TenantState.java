@@ -5,6 +5,9 @@ import dev.fairway.admission.engine.OrderPolicy.TenantPolicy;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.queue.FairQueue;
 import dev.fairway.admission.engine.queue.Tags;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
 
 /** One tenant of a quota: its line, the tags of its agents, and its own tag among the tenants. */
 public final class TenantState {
@@ -12,6 +15,7 @@ public final class TenantState {
   final TenantPolicy policy;
   final FairQueue line = new FairQueue();
   final ShareBuckets ceiling;
+  final Map<String, Set<String>> lines = new HashMap<>();
   Flows flows = new Flows();
   long virtualTime;
 
@@ -51,6 +55,15 @@ public final class TenantState {
   /** What a cost takes of its share, in tag units. */
   public long length(long cost) {
     return Tags.length(cost, policy.weightMilli());
+  }
+
+  boolean waits(String agentId) {
+    return lines.containsKey(agentId);
+  }
+
+  /** Identities of an agent's requests in line, in no order. */
+  Set<String> lineOf(String agentId) {
+    return lines.get(agentId);
   }
 
   /** Where the agent's next request starts. */

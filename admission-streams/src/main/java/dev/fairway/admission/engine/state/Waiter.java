@@ -24,6 +24,7 @@ import dev.fairway.admission.engine.lease.Forecast;
  * @param firstEtaMs what it was told first, or null
  * @param forecast what its charge is made of
  * @param standing as what it is served
+ * @param flowShift shift of its agent's flow when it came in line
  */
 public record Waiter(
     LeaseRequest request,
@@ -42,7 +43,8 @@ public record Waiter(
     Long toldEtaMs,
     Long firstEtaMs,
     Forecast forecast,
-    Standing standing) {
+    Standing standing,
+    long flowShift) {
 
   /** What it takes per dimension: of every one where other quotas are taken from too. */
   public Amounts demand() {
@@ -73,7 +75,8 @@ public record Waiter(
         etaMs,
         firstEtaMs != null ? firstEtaMs : (Long) etaMs,
         forecast,
-        standing);
+        standing,
+        flowShift);
   }
 
   /** A copy of that weight; the start stays, the finish follows. */
@@ -106,11 +109,48 @@ public record Waiter(
         toldEtaMs,
         firstEtaMs,
         forecast,
-        newStanding);
+        newStanding,
+        flowShift);
   }
 
   /** A copy in that standing, at the same place. */
   Waiter in(Standing newStanding) {
     return placed(estimate, cost, weightMilli, startTag, finishTag, newStanding);
+  }
+
+  /** A copy that lies further back by that much. */
+  Waiter movedBy(long shift) {
+    return placed(
+        estimate,
+        cost,
+        weightMilli,
+        Amounts.saturatedAdd(startTag, shift),
+        Amounts.saturatedAdd(finishTag, shift),
+        standing);
+  }
+
+  /** A copy that came in line at that shift of its flow. */
+  Waiter since(long newFlowShift) {
+    return newFlowShift == flowShift
+        ? this
+        : new Waiter(
+            request,
+            contentHash,
+            appendedAtMs,
+            attempt,
+            arrival,
+            enqueuedAtMs,
+            deadlineMs,
+            estimate,
+            cost,
+            weightMilli,
+            startTag,
+            finishTag,
+            toldAtMs,
+            toldEtaMs,
+            firstEtaMs,
+            forecast,
+            standing,
+            newFlowShift);
   }
 }
