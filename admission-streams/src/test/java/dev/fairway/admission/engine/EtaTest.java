@@ -123,26 +123,6 @@ public class EtaTest {
     assertThat(granted).isEqualTo(told);
   }
 
-  @Test
-  void shouldNotSendAwayASmallCallForTheWaitOfLargeOnesThatItPasses() {
-    // given: an empty bucket, and large calls whose wait is longer than what is promised
-    Amounts limit = Amounts.of(Dimension.INPUT_TOKENS, 6_000);
-    QuotaDefinition quota = EngineContext.quota(limit, limit.minus(limit));
-    EngineContext context =
-        EngineContext.with(Redefined.like(quota).maxQueueWaitMs(60_000L).definition());
-    OrderContext.ask("big", "a1", 4_800).of(context);
-    OrderContext.ask("other", "a2", 1_500).of(context);
-
-    // when
-    List<Event> events = OrderContext.ask("small", "a1", 66).of(context);
-
-    // then
-    EngineContext.only(events, LeaseQueued.class);
-    context.sleep(60_000);
-    assertThat(context.engine.waiting(QUOTA, 10))
-        .noneMatch(waiter -> waiter.request().requestId().equals("small"));
-  }
-
   /**
    * An engine whose input bucket is empty, with that many requests of mixed size and weight in
    * line.

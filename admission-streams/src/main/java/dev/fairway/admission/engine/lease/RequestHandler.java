@@ -261,7 +261,7 @@ public final class RequestHandler {
           null);
       return;
     }
-    if (Drain.wouldGo(tx, quota, waiter, takes) || !rejectedFromQueue(quota, waiter, takes)) {
+    if (Drain.wouldGo(tx, quota, waiter, takes) || !rejectedFromQueue(quota, waiter)) {
       push(quota, waiter);
     }
   }
@@ -311,7 +311,7 @@ public final class RequestHandler {
     return quota.startTag(tenant, request.agentId());
   }
 
-  private boolean rejectedFromQueue(QuotaState quota, Waiter waiter, Takes takes) {
+  private boolean rejectedFromQueue(QuotaState quota, Waiter waiter) {
     long eta = Eta.waitMs(tx.state(), quota, waiter, tx.nowMs());
     Long whenFull = RetryAt.floored(tx.nowMs() + eta, tx.nowMs());
     int longest = quota.policy().queueMax();
@@ -330,7 +330,7 @@ public final class RequestHandler {
       return true;
     }
     long longestWait = Eta.effectiveMaxWaitMs(quota, waiter);
-    if (eta > longestWait && !Drain.mayPass(tx, quota, takes)) {
+    if (eta > longestWait) {
       boolean ceiling = Eta.atCeiling(quota, waiter, eta, tx.nowMs());
       reject(
           ceiling ? RejectReason.TENANT_CEILING : RejectReason.QUEUE_WAIT_TOO_LONG,

@@ -53,11 +53,6 @@ public final class Drain {
     return new Turns(tx.state(), quota, tx.nowMs()).wouldGo(quota, waiter, takes);
   }
 
-  /** Whether it would pass who is ahead, so that what they wait for is not its own wait. */
-  public static boolean mayPass(Transaction tx, QuotaState quota, Takes takes) {
-    return new Turns(tx.state(), quota, tx.nowMs()).mayPass(quota, takes);
-  }
-
   private static Turn next(Transaction tx, QuotaState quota) {
     return tx.hasRoom() ? new Turns(tx.state(), quota, tx.nowMs()).next() : null;
   }

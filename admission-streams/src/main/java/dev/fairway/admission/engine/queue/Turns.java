@@ -112,22 +112,6 @@ final class Turns {
             && Backfill.hasShareLeft(quota, front.head(), waiter));
   }
 
-  /**
-   * Whether a request that is not in line yet is one of the small ones that pass this head or a
-   * later one: it does not wait for all who are ahead.
-   */
-  boolean mayPass(QuotaState quota, Takes takes) {
-    Turn turn = next();
-    for (Waiting front : waiting) {
-      Backfill rule = front.quota() == quota ? Backfill.behind(front) : null;
-      if (turn == null && rule != null && !keptBack(quota, quota, quota.also())) {
-        return rule.lane(takes) == Lane.BACKFILL_SMALL
-            && rule.hasRoom(Lane.BACKFILL_SMALL, takes);
-      }
-    }
-    return false;
-  }
-
   /** Everybody ahead waits for a tenant's own bucket. */
   private static boolean firstOfTenant(QuotaState quota, Waiter waiter) {
     Waiter head = quota.tenant(waiter.standing().tenant()).head();
