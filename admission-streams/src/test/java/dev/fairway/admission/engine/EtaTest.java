@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -85,6 +86,41 @@ public class EtaTest {
                 .isBetween(
                     0.9 * granted.get(id) - LARGEST_REFILL_MS,
                     1.1 * granted.get(id) + LARGEST_REFILL_MS));
+  }
+
+  @Test
+  void shouldTellThatTheRestOfAFixedWindowIsLost() {
+    // given: of a minute of 1000, one call of 600
+    Amounts limit = Amounts.of(Dimension.INPUT_TOKENS, 1_000);
+    QuotaDefinition fixed =
+        EngineContext.quota(limit, null, MarginModeName.RATE, 1.0, Window.FIXED);
+    EngineContext context =
+        EngineContext.with(Redefined.like(fixed).maxQueueWaitMs(DAY_MS).definition());
+    Map<String, Long> told = new HashMap<>();
+    for (int i = 0; i < 6; i++) {
+      String id = "r" + i;
+      for (Event event : OrderContext.ask(id, "a1", 600).of(context)) {
+        if (event instanceof LeaseQueued e) {
+          told.put(id, context.nowMs + e.etaMs());
+        }
+      }
+    }
+
+    // when
+    Map<String, Long> granted = new HashMap<>();
+    while (granted.size() < told.size()) {
+      context.sleep(context.engine.nextDeadlineMs() - context.nowMs);
+      context.journal.stream()
+          .flatMap(handled -> handled.events().stream())
+          .filter(LeaseGranted.class::isInstance)
+          .map(LeaseGranted.class::cast)
+          .filter(e -> told.containsKey(e.requestId()))
+          .forEach(e -> granted.put(e.requestId(), e.grantedAtMs()));
+    }
+
+    // then
+    assertThat(told).hasSizeGreaterThan(4);
+    assertThat(granted).isEqualTo(told);
   }
 
   /**

@@ -73,7 +73,12 @@ public final class Eta {
         } else {
           long own = quota.need(d, waiter.standing().role(), waiter.estimate());
           long needed = Amounts.saturatedAdd(ahead.demand().get(d), own);
-          byTag = Math.max(byTag, quota.msUntil(d, needed, atMs));
+          byTag =
+              Math.max(
+                  byTag,
+                  WindowEta.applies(quota, d, ahead, own)
+                      ? WindowEta.waitMs(quota, d, ahead, own, atMs)
+                      : quota.msUntil(d, needed, atMs));
         }
         byTag = Math.max(byTag, lastMinuteMs(quota, d, waiter, ahead.demand(), atMs));
         byReserve = Math.max(byReserve, lastMinuteMs(quota, d, waiter, ahead.inLanes(), atMs));

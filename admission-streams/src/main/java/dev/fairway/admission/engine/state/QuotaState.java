@@ -356,7 +356,7 @@ public final class QuotaState {
   }
 
   /** Any one reset of the provider's window, or null where it refills bit by bit. */
-  Long resetPhaseMs(Dimension d) {
+  public Long resetPhaseMs(Dimension d) {
     if (policy.window() != Window.FIXED) {
       return null;
     }
