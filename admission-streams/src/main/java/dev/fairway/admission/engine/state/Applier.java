@@ -243,7 +243,7 @@ final class Applier {
   }
 
   private static void safetyFactor(KeyState key, QuotaState quota, SafetyFactorChanged e) {
-    boolean raised = e.toMilli() >= e.fromMilli();
+    boolean raised = e.toMilli() > e.fromMilli();
     if (raised) {
       quota.lastCutAtMs = key.nowMs;
       quota.zFallsFromMs = key.nowMs;

@@ -21,9 +21,6 @@ import java.util.Set;
 
 /** What events mean for leases. */
 final class LeaseApplier {
-  /** How long after its grant a lease can matter to a resync. */
-  static final long RESYNC_WINDOW_MS = 60_000;
-
   private static final Set<Outcome> FAILURES =
       EnumSet.of(Outcome.RATE_LIMITED, Outcome.OVERLOADED, Outcome.FAILED_AFTER_SEND);
 
@@ -120,7 +117,7 @@ final class LeaseApplier {
    * late.
    */
   private static long sweepAtMs(QuotaState quota, Lease lease) {
-    long keptMs = quota.lastMinute.counts() ? RollingUse.KEPT_MS : RESYNC_WINDOW_MS;
+    long keptMs = quota.lastMinute.counts() ? RollingUse.KEPT_MS : QuotaState.RESYNC_WINDOW_MS;
     long resync = lease.grantedAtMs() + keptMs;
     return lease.status() == Status.EXPIRED
         ? Math.max(resync, lease.endedAtMs() + quota.policy.lateSettlementWindowMs() + 1)

@@ -33,6 +33,9 @@ import java.util.function.BiConsumer;
  * {@link Applier} and {@link RowLoader} do.
  */
 public final class QuotaState {
+  /** How long after its grant a lease can matter to a resync. */
+  public static final long RESYNC_WINDOW_MS = 60_000;
+
   final Bucket[] buckets = new Bucket[Dimension.count()];
   final Long[] learnedLimits = new Long[Dimension.count()];
   final Long[] absorbedBeforeMs = new Long[Dimension.count()];
