@@ -8,6 +8,7 @@ import dev.fairway.admission.engine.breaker.Breaker;
 import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.margin.Aimd;
+import dev.fairway.admission.engine.margin.LearnedLimits;
 import dev.fairway.admission.engine.margin.ModeChange;
 import dev.fairway.admission.engine.queue.CacheBump;
 import dev.fairway.admission.engine.queue.Departures;
@@ -39,6 +40,7 @@ final class TickHandler {
   static void handle(Transaction tx) {
     for (QuotaState quota : List.copyOf(tx.state().quotas())) {
       expireLeases(tx, quota);
+      LearnedLimits.forgetDue(tx, quota);
       ModeChange.due(tx, quota);
       Aimd.restoreDue(tx, quota);
       Breaker.timeOut(tx, quota);
@@ -56,6 +58,7 @@ final class TickHandler {
   static long dueMs(KeyState key, QuotaState quota, long nowMs) {
     long due = Math.min(quota.nextExpiryMs(), quota.restoreDueMs());
     due = Math.min(due, Math.min(quota.zFallDueMs(), ModeChange.dueMs(quota)));
+    due = Math.min(due, LearnedLimits.dueMs(quota));
     due = Math.min(due, Alerts.dueMs(quota, nowMs));
     due = Math.min(due, Math.min(Breaker.timeOutDueMs(quota), Ramps.endDueMs(quota)));
     if (quota.order().size() > 0) {

@@ -341,7 +341,8 @@ public final class RowMapper {
         from.getAnsweredAtMs(),
         from.getResetAtMs(),
         new OutsideRate(
-            from.getOutsideMilli(), from.getOutsideSampledAtMs(), from.getOutsidePending()));
+            from.getOutsideMilli(), from.getOutsideSampledAtMs(), from.getOutsidePending()),
+        from.getLearnedAtMs());
   }
 
   static BucketRow bucket(Row.BucketRow from) {
@@ -357,7 +358,8 @@ public final class RowMapper {
         from.resetAtMs(),
         from.outside().perMinuteMilli(),
         from.outside().sampledAtMs(),
-        from.outside().pending());
+        from.outside().pending(),
+        from.learnedAtMs());
   }
 
   private static Row.RememberedRow remembered(RememberedRow from) {

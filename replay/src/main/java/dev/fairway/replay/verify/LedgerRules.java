@@ -110,6 +110,11 @@ final class LedgerRules {
     return shallow(dimension, limit) ? MarginMode.RESERVE : MarginMode.RATE;
   }
 
+  /** Whether a limit that the provider named is forgotten in time, and by a new definition. */
+  boolean forgetsLimits() {
+    return quota.getPolicy() != PolicyPreset.SEED;
+  }
+
   /** The level given, or null. */
   Long level(int dimension) {
     return value(quota.getLevel(), dimension);

@@ -301,7 +301,8 @@ enum Mutant {
                     MarginModeName.ADAPTIVE,
                     b.answeredAtMs(),
                     b.resetAtMs(),
-                    b.outside()));
+                    b.outside(),
+                    b.learnedAtMs()));
   }
 
   private static List<Step> grantAtOnce(List<Step> steps) {

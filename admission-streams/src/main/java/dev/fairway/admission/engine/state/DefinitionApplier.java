@@ -66,8 +66,9 @@ final class DefinitionApplier {
     changeMargin(quota, policyBefore);
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
-      if (policyBefore.limits().get(d) != quota.policy.limits().get(d)) {
-        quota.learnedLimits[i] = null;
+      boolean renamed = policyBefore.limits().get(d) != quota.policy.limits().get(d);
+      if (renamed || quota.policy.forgetsLimits()) {
+        quota.forgetLimit(d);
       }
     }
     pickModes(key, quota);

@@ -38,6 +38,7 @@ public final class QuotaState {
 
   final Bucket[] buckets = new Bucket[Dimension.count()];
   final Long[] learnedLimits = new Long[Dimension.count()];
+  final Long[] learnedAtMs = new Long[Dimension.count()];
   final Long[] absorbedBeforeMs = new Long[Dimension.count()];
   final MarginModeName[] modes = new MarginModeName[Dimension.count()];
   final OutsideRate[] outside = new OutsideRate[Dimension.count()];
@@ -300,6 +301,11 @@ public final class QuotaState {
     return learned == null ? configured : Math.min(learned, configured);
   }
 
+  /** Since when a limit below the operator's is in force, or last confirmed; null if none is. */
+  public Long learnedSinceMs(Dimension d) {
+    return limit(d) < policy.limits().get(d) ? learnedAtMs[d.ordinal()] : null;
+  }
+
   public long depth(Dimension d) {
     return policy.depth(d, limit(d));
   }
@@ -326,6 +332,12 @@ public final class QuotaState {
   /** Largest charge that can ever fit: above it a request is rejected for good. */
   public long largest(Dimension d) {
     return Math.max(limit(d), depth(d));
+  }
+
+  /** The same by the operator's own limit, whatever the provider named. */
+  public long largestDefined(Dimension d) {
+    long limit = policy.limits().get(d);
+    return Math.max(limit, policy.depth(d, limit));
   }
 
   /** Refill of a limited dimension; of a provider that refills at resets, its mean. */
@@ -540,6 +552,11 @@ public final class QuotaState {
     Bucket bucket = bucketAt(d, atMs);
     long missing = Amounts.saturatedSubtract(amount, usable(d, bucket));
     return refill(d).msUntil(missing, bucket.remainder(), usableCap(d), atMs);
+  }
+
+  void forgetLimit(Dimension d) {
+    learnedLimits[d.ordinal()] = null;
+    learnedAtMs[d.ordinal()] = null;
   }
 
   /** Puts what a lease holds of this quota among what is uncertain, if it is. */
