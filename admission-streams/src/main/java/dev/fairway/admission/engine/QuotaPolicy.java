@@ -174,6 +174,14 @@ public record QuotaPolicy(
     return learns;
   }
 
+  /**
+   * Whether what was used stays used when the margin shrinks; else (SEED) a balance is only
+   * clipped, so that one that was not full may be.
+   */
+  public boolean keepsUse() {
+    return learns;
+  }
+
   /** Whether a bucket holds less than half a minute of its rate. */
   public boolean shallow(Dimension dimension, long limit) {
     long perMinute = FixedPoint.mulDiv(limit, rateBp(dimension, limit), FixedPoint.ONE_BP);

@@ -98,7 +98,7 @@ final class LedgerRules {
     if (dimension == CONCURRENCY) {
       return null;
     }
-    if (configured == null && quota.getPolicy() == PolicyPreset.SEED) {
+    if (configured == null && seed()) {
       return MarginMode.RATE;
     }
     if (configured != null && configured != MarginMode.AUTO) {
@@ -110,9 +110,12 @@ final class LedgerRules {
     return shallow(dimension, limit) ? MarginMode.RESERVE : MarginMode.RATE;
   }
 
-  /** Whether a limit that the provider named is forgotten in time, and by a new definition. */
-  boolean forgetsLimits() {
-    return quota.getPolicy() != PolicyPreset.SEED;
+  /**
+   * The plain preset: limits that the provider named last until the operator names others, and a
+   * balance is only clipped where its cap comes down.
+   */
+  boolean seed() {
+    return quota.getPolicy() == PolicyPreset.SEED;
   }
 
   /** The level given, or null. */

@@ -152,6 +152,7 @@ final class QuotaLedger {
    */
   void redefine(Quota definition, LeaseLedger leases) {
     LedgerRules before = rules;
+    int marginBeforeBp = marginBp;
     rules = new LedgerRules(definition);
     marginBp =
         marginBp == before.marginStartBp()
@@ -161,7 +162,7 @@ final class QuotaLedger {
     for (int d = 0; d < buckets.length; d++) {
       Long limitBefore = before.configuredLimit(d);
       boolean renamed = limitBefore == null || !limitBefore.equals(rules.configuredLimit(d));
-      if (renamed || rules.forgetsLimits()) {
+      if (renamed || !rules.seed()) {
         learnedLimits[d] = null;
       }
       if (!rules.limited(d)) {
@@ -186,6 +187,7 @@ final class QuotaLedger {
       } else {
         buckets[d].limit(rules, limit(d));
         buckets[d].mode(mode(d));
+        lower(d, marginBeforeBp);
         buckets[d].clipToCap(marginBp);
       }
       if (old != null && old != buckets[d]) {
@@ -369,6 +371,9 @@ final class QuotaLedger {
       wrong.accept(who + ": expected a margin of " + marginBp + " bp before, but found " + fromBp);
     }
     marginBp = toBp;
+    for (int d = 0; d < buckets.length; d++) {
+      lower(d, fromBp);
+    }
     clipAll();
   }
 
@@ -386,7 +391,7 @@ final class QuotaLedger {
   /** A learned limit that no answer has named for ten minutes; SEED's last. */
   void forget(String who, String dimension) {
     int d = LedgerRules.dimension(dimension);
-    if (!rules.forgetsLimits() || learnedLimits[d] == null || nowMs < learnedAtMs[d] + FORGET_MS) {
+    if (rules.seed() || learnedLimits[d] == null || nowMs < learnedAtMs[d] + FORGET_MS) {
       wrong.accept(
           who
               + ": expected a limit of "
@@ -542,6 +547,12 @@ final class QuotaLedger {
     }
     if (difference != null) {
       wrong.accept("snapshot of " + who + ": " + difference);
+    }
+  }
+
+  private void lower(int d, int marginBeforeBp) {
+    if (buckets[d] != null && !rules.seed()) {
+      buckets[d].lower(marginBeforeBp, marginBp);
     }
   }
 

@@ -231,8 +231,9 @@ final class Applier {
   private static void margin(KeyState key, QuotaState quota, int toBp) {
     Buckets.refill(key, quota);
     SharedBuckets.refillParts(key, quota);
+    int beforeBp = quota.marginBp;
     quota.marginBp = toBp;
-    Buckets.clipAll(quota);
+    Buckets.follow(quota, beforeBp);
     SharedBuckets.clipParts(key, quota);
     noteFloor(key, quota);
   }

@@ -312,16 +312,23 @@ public final class QuotaState {
 
   /** Highest balance that refill and refund reach. */
   public long cap(Dimension d) {
-    return capOfMode(d) + Overfill.of(policy, d, modes[d.ordinal()], limit(d));
+    return cap(d, marginBp);
   }
 
-  private long capOfMode(Dimension d) {
-    return d.refills() ? marginMode(d).cap(depth(d), marginBp) : depth(d);
+  /** The same at another margin. */
+  long cap(Dimension d, int atMarginBp) {
+    return capOfMode(d, atMarginBp) + Overfill.of(policy, d, modes[d.ordinal()], limit(d));
+  }
+
+  private long capOfMode(Dimension d, int atMarginBp) {
+    return d.refills() ? marginMode(d).cap(depth(d), atMarginBp) : depth(d);
   }
 
   /** Highest usable balance that a bucket as deep as its depth has. */
   public long usableCap(Dimension d) {
-    return d.refills() ? marginMode(d).usable(d, capOfMode(d), depth(d), marginBp) : depth(d);
+    return d.refills()
+        ? marginMode(d).usable(d, capOfMode(d, marginBp), depth(d), marginBp)
+        : depth(d);
   }
 
   /** Highest usable balance that there can be: where a full bucket goes on counting, above that. */
