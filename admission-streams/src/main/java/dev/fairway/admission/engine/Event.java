@@ -346,8 +346,11 @@ public sealed interface Event {
   /** The provider told when its window is reset. */
   record ResetLearned(String quotaId, Dimension dimension, long resetAtMs) implements Event {}
 
-  /** The provider named a lower limit than the operator. */
+  /** The provider named a lower limit than the operator, or the same one again a while later. */
   record LimitLearned(String quotaId, Dimension dimension, long limitPerMinute) implements Event {}
+
+  /** No answer has named a learned limit for a while: the operator's is in force again. */
+  record LimitForgotten(String quotaId, Dimension dimension) implements Event {}
 
   /** A 429 that counts: another one soon opens the breaker. */
   record RefusalCounted(String quotaId, String leaseId) implements Event {}

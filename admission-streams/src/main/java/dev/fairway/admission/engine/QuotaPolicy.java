@@ -166,6 +166,22 @@ public record QuotaPolicy(
         || marginMode == MarginModeName.AUTO;
   }
 
+  /**
+   * Whether a limit that the provider named is forgotten in time, and by any change of the
+   * definition; else (SEED) it lasts until the operator names another number.
+   */
+  public boolean forgetsLimits() {
+    return learns;
+  }
+
+  /**
+   * Whether what was used stays used when the margin shrinks; else (SEED) a balance is only
+   * clipped, so that one that was not full may be.
+   */
+  public boolean keepsUse() {
+    return learns;
+  }
+
   /** Whether a bucket holds less than half a minute of its rate. */
   public boolean shallow(Dimension dimension, long limit) {
     long perMinute = FixedPoint.mulDiv(limit, rateBp(dimension, limit), FixedPoint.ONE_BP);

@@ -1,6 +1,6 @@
 package dev.fairway.admission.engine;
 
-import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.lease.CallTokens;
 
 /** What a lease request must be like before it is decided on. */
 final class RequestRules {
@@ -46,9 +46,9 @@ final class RequestRules {
 
   private static String wrongNumber(LeaseRequest r, long appendedAtMs) {
     LeaseRequest.Estimate e = r.estimate();
-    String wrong = wrongTokens("input_tokens", e.inputTokens());
-    wrong = wrong != null ? wrong : wrongTokens("cached_tokens", e.cachedTokens());
-    wrong = wrong != null ? wrong : wrongTokens("max_output_tokens", e.maxOutputTokens());
+    String wrong = CallTokens.violation("input_tokens", e.inputTokens());
+    wrong = wrong != null ? wrong : CallTokens.violation("cached_tokens", e.cachedTokens());
+    wrong = wrong != null ? wrong : CallTokens.violation("max_output_tokens", e.maxOutputTokens());
     wrong =
         wrong != null
             ? wrong
@@ -71,13 +71,6 @@ final class RequestRules {
           + MAX_CORRELATION_BYTES
           + " correlation bytes, but found "
           + r.correlation().length();
-    }
-    return null;
-  }
-
-  private static String wrongTokens(String field, Long tokens) {
-    if (tokens != null && (tokens < 0 || tokens > FixedPoint.MAX_AMOUNT)) {
-      return "Expected " + field + " from 0 to " + FixedPoint.MAX_AMOUNT + ", but found " + tokens;
     }
     return null;
   }

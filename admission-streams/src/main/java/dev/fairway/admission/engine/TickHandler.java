@@ -8,6 +8,7 @@ import dev.fairway.admission.engine.breaker.Breaker;
 import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.margin.Aimd;
+import dev.fairway.admission.engine.margin.LearnedLimits;
 import dev.fairway.admission.engine.margin.ModeChange;
 import dev.fairway.admission.engine.queue.CacheBump;
 import dev.fairway.admission.engine.queue.Departures;
@@ -39,6 +40,7 @@ final class TickHandler {
   static void handle(Transaction tx) {
     for (QuotaState quota : List.copyOf(tx.state().quotas())) {
       expireLeases(tx, quota);
+      LearnedLimits.forgetDue(tx, quota);
       ModeChange.due(tx, quota);
       Aimd.restoreDue(tx, quota);
       Breaker.timeOut(tx, quota);
@@ -56,6 +58,7 @@ final class TickHandler {
   static long dueMs(KeyState key, QuotaState quota, long nowMs) {
     long due = Math.min(quota.nextExpiryMs(), quota.restoreDueMs());
     due = Math.min(due, Math.min(quota.zFallDueMs(), ModeChange.dueMs(quota)));
+    due = Math.min(due, LearnedLimits.dueMs(quota));
     due = Math.min(due, Alerts.dueMs(quota, nowMs));
     due = Math.min(due, Math.min(Breaker.timeOutDueMs(quota), Ramps.endDueMs(quota)));
     if (quota.order().size() > 0) {
@@ -92,6 +95,7 @@ final class TickHandler {
 
   private static void reviewEtas(Transaction tx, QuotaState quota) {
     List<Event> revised = new ArrayList<>();
+    boolean standing = Drain.dueMs(tx.state(), quota, tx.nowMs()) == Long.MAX_VALUE;
     quota
         .order()
         .forEach(
@@ -101,7 +105,7 @@ final class TickHandler {
                 revised.add(bump);
               } else if (waiter.toldAtMs() != null && tx.nowMs() - waiter.toldAtMs() >= REVIEW_MS) {
                 long etaMs = Eta.waitMs(tx.state(), quota, waiter, ahead, tx.nowMs());
-                if (moved(waiter, etaMs, tx.nowMs())) {
+                if (moved(waiter, etaMs, standing, tx.nowMs())) {
                   revised.add(revision(quota, waiter, ahead.count() + 1, etaMs));
                 }
               }
@@ -113,13 +117,19 @@ final class TickHandler {
 
   /**
    * Whether the time of the grant moved by more than a quarter of the wait that was told. Who waits
-   * for a concurrency slot alone was told 0, and still is.
+   * for a concurrency slot alone was told 0, and still is. Where time alone lets nobody go, in a
+   * paused quota say, that time moves along for ever: there the wait has to have moved as well.
    */
-  private static boolean moved(Waiter waiter, long etaMs, long nowMs) {
-    long toldGrantMs = waiter.toldAtMs() + waiter.toldEtaMs();
-    long difference = Math.abs(Amounts.saturatedSubtract(nowMs + etaMs, toldGrantMs));
-    boolean stillNow = etaMs == 0 && waiter.toldEtaMs() == 0;
-    return !stillNow && difference > waiter.toldEtaMs() / 4 && difference >= SMALLEST_MOVE_MS;
+  private static boolean moved(Waiter waiter, long etaMs, boolean standing, long nowMs) {
+    long told = waiter.toldEtaMs();
+    boolean stillNow = etaMs == 0 && told == 0;
+    return !stillNow
+        && isMove(told, Amounts.saturatedSubtract(nowMs + etaMs, waiter.toldAtMs() + told))
+        && (!standing || isMove(told, Amounts.saturatedSubtract(etaMs, told)));
+  }
+
+  private static boolean isMove(long toldMs, long byMs) {
+    return Math.abs(byMs) > toldMs / 4 && Math.abs(byMs) >= SMALLEST_MOVE_MS;
   }
 
   private static EtaRevised revision(QuotaState quota, Waiter waiter, int position, long etaMs) {

@@ -20,6 +20,7 @@ import dev.fairway.schemas.LeaseQueued;
 import dev.fairway.schemas.LeaseRejected;
 import dev.fairway.schemas.LeaseRenewed;
 import dev.fairway.schemas.LeaseSettled;
+import dev.fairway.schemas.LimitForgotten;
 import dev.fairway.schemas.LimitLearned;
 import dev.fairway.schemas.MarginCut;
 import dev.fairway.schemas.MarginMode;
@@ -170,6 +171,11 @@ public final class EventMapper {
         LimitLearned.class,
         a ->
             new Event.LimitLearned(a.getQuota(), Values.dimension(a.getDimension()), a.getLimit()));
+    pair(
+        Event.LimitForgotten.class,
+        e -> new LimitForgotten(e.quotaId(), e.dimension().wireName()),
+        LimitForgotten.class,
+        a -> new Event.LimitForgotten(a.getQuota(), Values.dimension(a.getDimension())));
     pair(
         Event.MarginModeChanged.class,
         e ->

@@ -344,7 +344,8 @@ public final class RowMapper {
         from.getAnsweredAtMs(),
         from.getResetAtMs(),
         new OutsideRate(
-            from.getOutsideMilli(), from.getOutsideSampledAtMs(), from.getOutsidePending()));
+            from.getOutsideMilli(), from.getOutsideSampledAtMs(), from.getOutsidePending()),
+        from.getLearnedAtMs());
   }
 
   static BucketRow bucket(Row.BucketRow from) {
@@ -360,7 +361,8 @@ public final class RowMapper {
         from.resetAtMs(),
         from.outside().perMinuteMilli(),
         from.outside().sampledAtMs(),
-        from.outside().pending());
+        from.outside().pending(),
+        from.learnedAtMs());
   }
 
   private static Row.RememberedRow remembered(RememberedRow from) {

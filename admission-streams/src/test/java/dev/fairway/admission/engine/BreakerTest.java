@@ -10,6 +10,7 @@ import dev.fairway.admission.engine.Event.BreakerHalfOpen;
 import dev.fairway.admission.engine.Event.BreakerOpened;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseQueued;
+import dev.fairway.admission.engine.Event.MarginCut;
 import dev.fairway.admission.engine.Event.QuotaHeld;
 import dev.fairway.admission.engine.Event.RampEnded;
 import dev.fairway.admission.engine.Event.RampStarted;
@@ -80,6 +81,29 @@ class BreakerTest {
       assertThat(only(again, BreakerOpened.class).cause()).isEqualTo(BreakerCause.PROBE_REFUSED);
     }
     assertThat(waits).containsExactly(1_000L, 2_000L, 4_000L, 8_000L, 16_000L, 30_000L, 30_000L);
+  }
+
+  @Test
+  void shouldCutTheMarginOnceForAnOutageAndAgainInTheRampAfterIt() {
+    // given
+    open();
+    int marginBp = context.show().marginBp();
+
+    // when: three probes are refused, the fourth closes it
+    for (int i = 0; i < 3; i++) {
+      context.sleep(16_000);
+      refused(granted("p" + i), null);
+    }
+    int afterProbesBp = context.show().marginBp();
+    context.sleep(16_000);
+    context.settle(granted("p3"), "a1", Outcome.SUCCEEDED, 100L, 0L);
+    context.sleep(5_000);
+    List<Event> inRamp = refused(granted("r"), null);
+
+    // then
+    assertThat(marginBp).isEqualTo(9_500);
+    assertThat(afterProbesBp).isEqualTo(marginBp);
+    assertThat(only(inRamp, MarginCut.class).toBp()).isEqualTo(9_000);
   }
 
   @Test

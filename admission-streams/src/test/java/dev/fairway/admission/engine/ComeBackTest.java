@@ -5,6 +5,7 @@ import static dev.fairway.admission.engine.EngineContext.tokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fairway.admission.engine.Event.DecisionRepeated;
+import dev.fairway.admission.engine.Event.EtaRevised;
 import dev.fairway.admission.engine.Event.LeaseCancelled;
 import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.Event.LeaseRejected;
@@ -50,6 +51,49 @@ class ComeBackTest {
     long leftAtMs = context.nowMs - 1_000_000 + 120_000;
     assertThat(rejected.reason()).isEqualTo(RejectReason.DEADLINE_PASSED);
     assertThat(rejected.retryAtMs()).isBetween(leftAtMs + 1_000, leftAtMs + 1_001);
+  }
+
+  @Test
+  void shouldTellAnEtaOnceWhereTimeAloneLetsNobodyGo() {
+    // given: a paused quota, and one whose only slot is taken; both have all their tokens
+    EngineContext paused =
+        EngineContext.with(
+            Redefined.like(EngineContext.quota(tokens(60_000), null))
+                .state(State.PAUSED)
+                .definition());
+    EngineContext taken =
+        EngineContext.with(
+            EngineContext.quota(
+                tokens(60_000).with(Dimension.CONCURRENT_REQUESTS, 1), tokens(59_000)));
+    taken.ask("r0", "a1", 0);
+
+    for (EngineContext context : List.of(paused, taken)) {
+      // when: the second waits for 11 s of refill behind the first, once the first may go
+      context.ask("r1", "a1", 30_000);
+      LeaseQueued told = only(context.ask("r2", "a2", 40_000), LeaseQueued.class);
+
+      // then
+      assertThat(told.etaMs()).isEqualTo(11_000);
+      assertThat(context.sleep(110_000)).noneMatch(EtaRevised.class::isInstance);
+    }
+  }
+
+  @Test
+  void shouldTellAgainHowMuchIsLeftToWaitAfterAPause() {
+    // given: a paused quota whose bucket is empty
+    EngineContext context =
+        EngineContext.with(
+            Redefined.like(EngineContext.quota(tokens(60_000), tokens(0)))
+                .state(State.PAUSED)
+                .definition());
+    LeaseQueued told = only(context.ask("r1", "a1", 20_000), LeaseQueued.class);
+
+    // when
+    List<Event> meanwhile = context.sleep(100_000);
+
+    // then
+    assertThat(told.etaMs()).isEqualTo(20_000);
+    assertThat(only(meanwhile, EtaRevised.class).etaMs()).isZero();
   }
 
   @Test

@@ -25,10 +25,12 @@ import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Settlement.Usage;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.CallTokens;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class LeaseLifecycleTest {
@@ -431,7 +433,7 @@ class LeaseLifecycleTest {
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {-1, 1L << 62})
+  @ValueSource(longs = {-1, CallTokens.MOST + 1, 1L << 62})
   void shouldRejectAbsurdTokensAndTellWhy(long tokens) {
     // given
     EngineContext context = EngineContext.with(tokens(600), tokens(500));
@@ -444,6 +446,35 @@ class LeaseLifecycleTest {
     assertThat(only(answered, LeaseRejected.class).detail())
         .contains("Expected input_tokens from 0 to", String.valueOf(tokens));
     assertThat(context.level(Dimension.TOKENS)).isEqualTo(500);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Outcome.class,
+      names = {"SUCCEEDED", "UNLEASED"})
+  void shouldRefuseAnAbsurdUsageReport(Outcome outcome) {
+    // given
+    EngineContext context = EngineContext.with(tokens(600), tokens(500));
+    String lease = granted(context.ask("r1", "a1", 10));
+    Settlement report =
+        new Settlement(
+            lease,
+            "r2",
+            "a1",
+            EngineContext.QUOTA,
+            outcome,
+            new Settlement.Usage(CallTokens.MOST, 0L, 0L, CallTokens.MOST + 1, true),
+            false,
+            null);
+
+    // when
+    Command command = new Command.SettleLease(report, context.nowMs);
+
+    // then
+    assertThatThrownBy(() -> context.submit(command))
+        .isInstanceOf(InvalidCommandException.class)
+        .hasMessage("Expected usage.output_tokens from 0 to 100000000, but found 100000001");
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(490);
   }
 
   @ParameterizedTest

@@ -14,6 +14,8 @@ import dev.fairway.admission.engine.Event.LimitLearned;
 import dev.fairway.admission.engine.Event.MarginCut;
 import dev.fairway.admission.engine.Event.MarginRestored;
 import dev.fairway.admission.engine.Event.QuotaHeld;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Signal.Kind;
 import dev.fairway.admission.engine.Signal.Reading;
@@ -22,6 +24,8 @@ import dev.fairway.admission.engine.bucket.Dimension;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class MarginAndResyncTest {
 
@@ -35,6 +39,7 @@ class MarginAndResyncTest {
 
     // when
     List<Event> cut = limited(context, first, null);
+    context.sleep(3_001);
     List<Event> sameEpisode = limited(context, second, null);
     context.sleep(1000);
     String third = granted(context, "r3", 100);
@@ -49,6 +54,60 @@ class MarginAndResyncTest {
         .filteredOn(MarginRestored.class::isInstance)
         .containsExactly(
             new MarginRestored("k/q", 9_000, 9_100), new MarginRestored("k/q", 9_100, 9_200));
+  }
+
+  @Test
+  void shouldSayNothingOfAMarginThatLiesAtItsFloor() {
+    // given: a floor of 0.6, and a cut of 0.05 from a start of 0.62
+    EngineContext context =
+        EngineContext.with(
+            EngineContext.quota(
+                tokens(60_000), null, MarginModeName.RATE, 0.62, Window.TOKEN_BUCKET));
+
+    // when: two episodes
+    List<Event> first = limited(context, granted(context, "r1", 100), null);
+    context.sleep(5_000);
+    List<Event> second = limited(context, granted(context, "r2", 100), null);
+
+    // then: and the interval that was not clean gives nothing back
+    assertThat(only(first, MarginCut.class).toBp()).isEqualTo(6_000);
+    assertThat(second).noneMatch(MarginCut.class::isInstance);
+    assertThat(context.sleep(179_999)).noneMatch(MarginRestored.class::isInstance);
+    assertThat(only(context.sleep(1), MarginRestored.class).toBp()).isEqualTo(6_100);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"-1,", "60001,", "1000000000000,1000000000000", "10,9", "0,-1", "0,86400001"})
+  void shouldReadNoHeadersOfAnImpossibleTime(long ageMs, Long msSinceSend) {
+    // given
+    EngineContext context = EngineContext.with(tokens(60_000), tokens(50_000));
+    String lease = granted(context, "r1", 1_000);
+    Reading reading = new Reading(30_000L, 100L, null);
+
+    // when
+    List<Event> settled =
+        context.settle(
+            lease, Outcome.SUCCEEDED, 400L, 0L, Dimension.TOKENS, reading, ageMs, msSinceSend);
+
+    // then: the settlement itself counts
+    assertThat(settled).hasSize(1);
+    assertThat(only(settled, LeaseSettled.class).sendDelayMs()).isNull();
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(49_600);
+  }
+
+  @Test
+  void shouldHoldForTheWholeRetryAfterOfAnImpossibleTime() {
+    // given
+    EngineContext context = EngineContext.with(tokens(60_000), tokens(50_000));
+    String lease = granted(context, "r1", 1_000);
+    Signal signal = new Signal(429, Kind.RATE_LIMITED, null, 5_000L, -1L, null, Map.of());
+
+    // when
+    List<Event> settled =
+        context.settle(lease, "a1", Outcome.RATE_LIMITED, null, null, s -> withSignal(s, signal));
+
+    // then
+    assertThat(only(settled, QuotaHeld.class).untilMs()).isEqualTo(context.nowMs + 5_000);
   }
 
   @Test
@@ -182,13 +241,12 @@ class MarginAndResyncTest {
   private static List<Event> limited(EngineContext context, String lease, Long retryAfterMs) {
     Signal signal = new Signal(429, Kind.RATE_LIMITED, null, retryAfterMs, 0L, null, Map.of());
     return context.settle(
-        lease,
-        "a1",
-        Outcome.RATE_LIMITED,
-        null,
-        null,
-        s ->
-            new Settlement(s.leaseId(), null, "a1", s.quotaId(), s.outcome(), null, false, signal));
+        lease, "a1", Outcome.RATE_LIMITED, null, null, s -> withSignal(s, signal));
+  }
+
+  private static Settlement withSignal(Settlement s, Signal signal) {
+    return new Settlement(
+        s.leaseId(), null, s.agentId(), s.quotaId(), s.outcome(), s.usage(), false, signal);
   }
 
   private static Settlement withSignal(Settlement s, long msSinceSend, long remaining) {
@@ -201,14 +259,12 @@ class MarginAndResyncTest {
             0L,
             msSinceSend,
             Map.of(Dimension.TOKENS, new Reading(null, remaining, null)));
-    return new Settlement(
-        s.leaseId(), null, s.agentId(), s.quotaId(), s.outcome(), s.usage(), false, signal);
+    return withSignal(s, signal);
   }
 
   private static Settlement withReading(Settlement s, Reading reading) {
     Signal signal =
         new Signal(200, Kind.OK, null, null, 0L, 10L, Map.of(Dimension.TOKENS, reading));
-    return new Settlement(
-        s.leaseId(), null, s.agentId(), s.quotaId(), s.outcome(), s.usage(), false, signal);
+    return withSignal(s, signal);
   }
 }

@@ -47,6 +47,49 @@ class WindowTest {
   }
 
   @Test
+  void shouldNotLetALargeCallGoBecauseTheOperatorLowersTheMargin() {
+    // given: 240 of 1000 are used in this window, and a call as large as a window waits
+    EngineContext context =
+        EngineContext.with(
+            EngineContext.quota(tokens(1_000), null, MarginModeName.RATE, 0.85, Window.FIXED));
+    context.sleep(30_000);
+    only(context.ask("used", "a1", 240), LeaseGranted.class);
+    context.ask("large", "a2", 1_000);
+
+    // when
+    List<Event> lowered =
+        context.submit(
+            new Command.DefineQuota(
+                EngineContext.quota(tokens(1_000), null, MarginModeName.RATE, 0.6, Window.FIXED),
+                EngineContext.SALT));
+
+    // then: what was used stays used, and it goes in the next window
+    assertThat(lowered).noneMatch(LeaseGranted.class::isInstance);
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(600 - 240);
+    assertThat(only(context.sleep(60_000), LeaseGranted.class).requestId()).isEqualTo("large");
+  }
+
+  @Test
+  void shouldNotLetALargeCallGoBecauseA429CutsTheMargin() {
+    // given
+    EngineContext context =
+        EngineContext.with(
+            EngineContext.quota(tokens(1_000), null, MarginModeName.RATE, 1.0, Window.FIXED));
+    context.sleep(30_000);
+    only(context.ask("used", "a1", 40), LeaseGranted.class);
+    String refused = only(context.ask("r", "a1", 1), LeaseGranted.class).leaseId();
+    context.ask("large", "a2", 980);
+
+    // when
+    context.settle(refused, "a1", Outcome.RATE_LIMITED, null, null);
+    List<Event> inThisWindow = context.sleep(15_000);
+
+    // then
+    assertThat(inThisWindow).noneMatch(LeaseGranted.class::isInstance);
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(910);
+  }
+
+  @Test
   void shouldKeepTheDebtOfAWindowBeyondItsReset() {
     // given
     EngineContext context = with(Window.FIXED, MarginModeName.RATE, 1.0);

@@ -160,6 +160,7 @@ public final class RandomValues {
             () -> new Event.AlertRaised(quotaId(), oneOf(AlertKind.values()), text(), text()),
             () -> new Event.AlertCleared(quotaId(), oneOf(AlertKind.values()), text()),
             () -> new Event.LimitLearned(quotaId(), oneOf(Dimension.values()), number()),
+            () -> new Event.LimitForgotten(quotaId(), oneOf(Dimension.values())),
             () -> new Event.RefusalCounted(quotaId(), hex(32)),
             () ->
                 new Event.BreakerOpened(
@@ -402,7 +403,8 @@ public final class RandomValues {
         maybe(() -> oneOf(QuotaDefinition.MarginModeName.values())),
         maybe(this::number),
         maybe(this::number),
-        new OutsideRate(number(), maybe(this::number), number()));
+        new OutsideRate(number(), maybe(this::number), number()),
+        maybe(this::number));
   }
 
   private Event.LeaseQueued queued() {

@@ -44,7 +44,7 @@ final class RefusedException extends Exception {
     }
     int status =
         switch (reason) {
-          case NEVER_FITS -> 413;
+          case NEVER_FITS -> retryAfter == null ? 413 : 429;
           case NOT_AUTHORISED -> 403;
           case UNKNOWN_QUOTA, INVALID, STALE, ALREADY_SETTLED, LEASE_EXPIRED -> 503;
           default -> 429;

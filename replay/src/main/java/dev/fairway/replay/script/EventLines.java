@@ -266,6 +266,7 @@ public final class EventLines implements Closeable, Flushable {
           string("dimension", e.dimension().wireName());
           json.writeNumberField("limit_per_minute", e.limitPerMinute());
         });
+    define(Event.LimitForgotten.class, e -> string("dimension", e.dimension().wireName()));
     define(
         Event.BucketsResynced.class,
         e -> {

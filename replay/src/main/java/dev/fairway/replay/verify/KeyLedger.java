@@ -16,6 +16,7 @@ import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.LeaseRow;
 import dev.fairway.schemas.LeaseSettled;
 import dev.fairway.schemas.LeaseStatus;
+import dev.fairway.schemas.LimitForgotten;
 import dev.fairway.schemas.LimitLearned;
 import dev.fairway.schemas.MarginCut;
 import dev.fairway.schemas.MarginModeChanged;
@@ -296,6 +297,8 @@ final class KeyLedger {
       quota(e.getQuota()).ifKnown(q -> q.margin("margin restored", e.getFromBp(), e.getToBp()));
     } else if (event instanceof LimitLearned e) {
       quota(e.getQuota()).ifKnown(q -> q.learn(e.getDimension(), e.getLimit()));
+    } else if (event instanceof LimitForgotten e) {
+      quota(e.getQuota()).ifKnown(q -> q.forget("limit forgotten", e.getDimension()));
     } else if (event instanceof MarginModeChanged e) {
       quota(e.getQuota()).ifKnown(q -> q.mode("margin mode", e));
     } else if (event instanceof ResetLearned e) {

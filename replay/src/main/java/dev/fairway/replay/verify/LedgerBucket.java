@@ -231,6 +231,15 @@ final class LedgerBucket {
     level = level.add(parts(slots));
   }
 
+  /** The margin shrank from that one: what was used stays used, down to a balance of 0. */
+  void lower(int marginBeforeBp, int marginBp) {
+    long by = Math.min(cap(marginBeforeBp) - cap(marginBp), tokens());
+    if (refills() && by > 0) {
+      charge(by);
+      clip(parts(by));
+    }
+  }
+
   /** What is above the cap is lost. */
   void clipToCap(int marginBp) {
     BigInteger cap = parts(cap(marginBp));

@@ -67,10 +67,6 @@ final class LedgerRules {
     return fixedWindow() ? limit : limit - limit / 60;
   }
 
-  boolean seed() {
-    return quota.getPolicy() == PolicyPreset.SEED;
-  }
-
   boolean fixedWindow() {
     return quota.getWindow() == ProviderWindow.FIXED;
   }
@@ -112,6 +108,14 @@ final class LedgerRules {
       return MarginMode.ADAPTIVE;
     }
     return shallow(dimension, limit) ? MarginMode.RESERVE : MarginMode.RATE;
+  }
+
+  /**
+   * The plain preset: limits that the provider named last until the operator names others, and a
+   * balance is only clipped where its cap comes down.
+   */
+  boolean seed() {
+    return quota.getPolicy() == PolicyPreset.SEED;
   }
 
   /** The level given, or null. */

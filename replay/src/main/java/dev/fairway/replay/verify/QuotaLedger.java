@@ -22,8 +22,12 @@ final class QuotaLedger {
   /** A header that old says nothing of the present level. */
   private static final long FRESH_MS = 60_000;
 
+  /** A limit that no answer has named for so long is forgotten. */
+  private static final long FORGET_MS = 600_000;
+
   private final LedgerBucket[] buckets = new LedgerBucket[LedgerRules.NAMES.length];
   private final Long[] learnedLimits = new Long[LedgerRules.NAMES.length];
+  private final long[] learnedAtMs = new long[LedgerRules.NAMES.length];
   private final Long[] resyncedAtMs = new Long[LedgerRules.NAMES.length];
   private final Long[] answeredAtMs = new Long[LedgerRules.NAMES.length];
   private final long[] clippedBefore = new long[LedgerRules.NAMES.length];
@@ -57,6 +61,7 @@ final class QuotaLedger {
     for (BucketRow bucket : row.getBuckets()) {
       int d = LedgerRules.dimension(bucket.getDimension());
       learnedLimits[d] = bucket.getLearnedLimit();
+      learnedAtMs[d] = bucket.getLearnedAtMs() == null ? nowMs : bucket.getLearnedAtMs();
       // What was resynced before the snapshot is no longer known in full: any lease may be
       // absorbed.
       resyncedAtMs[d] = bucket.getAbsorbedBeforeMs() == null ? null : (Long) nowMs;
@@ -147,6 +152,7 @@ final class QuotaLedger {
    */
   void redefine(Quota definition, LeaseLedger leases) {
     LedgerRules before = rules;
+    int marginBeforeBp = marginBp;
     rules = new LedgerRules(definition);
     marginBp =
         marginBp == before.marginStartBp()
@@ -155,7 +161,8 @@ final class QuotaLedger {
     boolean newLevels = !rules.sameLevels(before);
     for (int d = 0; d < buckets.length; d++) {
       Long limitBefore = before.configuredLimit(d);
-      if (limitBefore == null || !limitBefore.equals(rules.configuredLimit(d))) {
+      boolean renamed = limitBefore == null || !limitBefore.equals(rules.configuredLimit(d));
+      if (renamed || !rules.seed()) {
         learnedLimits[d] = null;
       }
       if (!rules.limited(d)) {
@@ -180,6 +187,7 @@ final class QuotaLedger {
       } else {
         buckets[d].limit(rules, limit(d));
         buckets[d].mode(mode(d));
+        lower(d, marginBeforeBp);
         buckets[d].clipToCap(marginBp);
       }
       if (old != null && old != buckets[d]) {
@@ -363,17 +371,42 @@ final class QuotaLedger {
       wrong.accept(who + ": expected a margin of " + marginBp + " bp before, but found " + fromBp);
     }
     marginBp = toBp;
+    for (int d = 0; d < buckets.length; d++) {
+      lower(d, fromBp);
+    }
     clipAll();
   }
 
   void learn(String dimension, long limit) {
     int d = LedgerRules.dimension(dimension);
     learnedLimits[d] = limit;
+    learnedAtMs[d] = nowMs;
     if (buckets[d] != null) {
       buckets[d].limit(rules, limit(d));
       followed(d);
       clipAll();
     }
+  }
+
+  /** A learned limit that no answer has named for ten minutes; SEED's last. */
+  void forget(String who, String dimension) {
+    int d = LedgerRules.dimension(dimension);
+    if (rules.seed() || learnedLimits[d] == null || nowMs < learnedAtMs[d] + FORGET_MS) {
+      wrong.accept(
+          who
+              + ": expected a limit of "
+              + dimension
+              + " that was learned "
+              + FORGET_MS
+              + " ms ago, but found "
+              + learnedLimits[d]
+              + " of "
+              + learnedAtMs[d]);
+    }
+    learnedLimits[d] = null;
+    buckets[d].limit(rules, limit(d));
+    followed(d);
+    clipAll();
   }
 
   void mode(String who, MarginModeChanged event) {
@@ -522,6 +555,12 @@ final class QuotaLedger {
     }
     if (difference != null) {
       wrong.accept("snapshot of " + who + ": " + difference);
+    }
+  }
+
+  private void lower(int d, int marginBeforeBp) {
+    if (buckets[d] != null && !rules.seed()) {
+      buckets[d].lower(marginBeforeBp, marginBp);
     }
   }
 

@@ -172,7 +172,8 @@ final class BrokenBuckets {
                     MarginModeName.ADAPTIVE,
                     b.answeredAtMs(),
                     b.resetAtMs(),
-                    b.outside()));
+                    b.outside(),
+                    b.learnedAtMs()));
   }
 
   static List<Step> eachBucket(List<Step> steps, UnaryOperator<Row.BucketRow> change) {

@@ -102,7 +102,10 @@ final class MarginInvariants {
     return wrong;
   }
 
-  /** An episode of 429s raises the safety factor of who follows the provider's level, once. */
+  /**
+   * An episode of 429s raises the safety factor of who follows the provider's level, once; what a
+   * breaker's probes are told belongs to it.
+   */
   static List<String> episodesRaiseTheSafetyFactor(List<Step> steps) {
     List<String> wrong = new ArrayList<>();
     Map<String, Long> grantedAtMs = new HashMap<>();
@@ -113,10 +116,12 @@ final class MarginInvariants {
         if (event instanceof LeaseGranted e) {
           grantedAtMs.put(e.leaseId(), e.grantedAtMs());
         } else if (event instanceof LeaseSettled e
-            && isEpisode(step, e, grantedAtMs, lastCutAtMs)) {
+            && isEpisode(step, e, grantedAtMs, lastCutAtMs)
+            && !isProbe(previous, e.quotaId(), grantedAtMs.get(e.leaseId()))) {
           boolean follows =
-              buckets(previous, e.quotaId()).stream()
-                  .anyMatch(b -> b.mode() == MarginModeName.ADAPTIVE);
+              canRise(previous, e.quotaId())
+                  && buckets(previous, e.quotaId()).stream()
+                      .anyMatch(b -> b.mode() == MarginModeName.ADAPTIVE);
           boolean raised =
               step.handled().events().stream()
                   .anyMatch(
@@ -131,7 +136,7 @@ final class MarginInvariants {
       for (Event event : step.handled().events()) {
         if (event instanceof MarginCut e) {
           lastCutAtMs.put(e.quotaId(), step.atMs());
-        } else if (event instanceof SafetyFactorChanged e && e.toMilli() >= e.fromMilli()) {
+        } else if (event instanceof SafetyFactorChanged e && e.toMilli() > e.fromMilli()) {
           lastCutAtMs.put(e.quotaId(), step.atMs());
         } else if (event instanceof Event.QuotaRemoved e) {
           // What comes under this id later may be a new quota, or the old one.
@@ -152,6 +157,25 @@ final class MarginInvariants {
         && signal != null
         && signal.kind() == Signal.Kind.RATE_LIMITED
         && (last == null || grantedAtMs.get(e.leaseId()) > last);
+  }
+
+  private static boolean isProbe(Step before, String quotaId, long grantedAtMs) {
+    return before.rows().stream()
+        .anyMatch(
+            row ->
+                row instanceof Row.BreakerRow r
+                    && r.quotaId().equals(quotaId)
+                    && r.state().isOpen()
+                    && !r.state().predates(grantedAtMs));
+  }
+
+  private static boolean canRise(Step before, String quotaId) {
+    return before.rows().stream()
+        .anyMatch(
+            row ->
+                row instanceof Row.BalanceRow r
+                    && r.quotaId().equals(quotaId)
+                    && r.zMilli() < MAX_Z_MILLI);
   }
 
   private static List<Row.BucketRow> buckets(Step step, String quotaId) {

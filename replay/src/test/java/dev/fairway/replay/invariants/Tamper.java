@@ -250,7 +250,8 @@ final class Tamper {
         b.mode(),
         b.answeredAtMs(),
         b.resetAtMs(),
-        b.outside());
+        b.outside(),
+        b.learnedAtMs());
   }
 
   static QuotaSnapshot snapshot(QuotaSnapshot q, Amounts levels, Amounts reserved) {

@@ -55,6 +55,15 @@ public record Bucket(long balance, long remainder, long clipped) {
     return new Bucket(newBalance, remainder, clipped);
   }
 
+  /**
+   * After its cap came down by that much, to that cap: what was used of it stays used, but nobody
+   * owes anything for it.
+   */
+  public Bucket lowered(long by, long cap) {
+    long lost = Math.max(0, Math.min(by, balance));
+    return new Bucket(balance - lost, remainder, Amounts.saturatedAdd(clipped, lost)).clipTo(cap);
+  }
+
   /** Clipped to a cap that came down. */
   public Bucket clipTo(long cap) {
     return balance < cap ? this : new Bucket(cap, 0, clipped + (balance - cap));

@@ -250,7 +250,7 @@ public final class RequestHandler {
     Takes takes = Takes.of(quota, request, forecast, tx.nowMs());
     Limits.Never never = Limits.neverFits(quota, claims.tenant(), takes);
     if (never != null) {
-      reject(never.reason(), never.detail(), null);
+      reject(never.reason(), never.detail(), RetryAt.floored(never.retryAtMs(), tx.nowMs()));
       return;
     }
     Waiter waiter = waiter(quota, takes, claims, forecast);

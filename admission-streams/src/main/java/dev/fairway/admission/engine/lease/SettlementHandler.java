@@ -48,7 +48,7 @@ public final class SettlementHandler {
   /** A settlement whose ids are sound; {@code appendedAtMs} is the broker's append time. */
   public SettlementHandler(Transaction tx, Settlement settlement, long appendedAtMs) {
     this.tx = tx;
-    this.settlement = settlement;
+    this.settlement = SettlementRules.readable(settlement);
     this.appendedAtMs = appendedAtMs;
   }
 
@@ -187,9 +187,7 @@ public final class SettlementHandler {
 
   private void resync(QuotaState quota, String leaseId) {
     if (settlement.signal() != null) {
-      new HeaderResync(
-              tx, quota, quota.lease(leaseId), SettlementRules.readable(settlement.signal()))
-          .apply();
+      new HeaderResync(tx, quota, quota.lease(leaseId), settlement.signal()).apply();
     }
   }
 

@@ -7,7 +7,8 @@ import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.Signal.Kind;
 import dev.fairway.admission.engine.Signal.Reading;
 import dev.fairway.admission.engine.bucket.Dimension;
-import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.state.QuotaState;
+import java.util.Map;
 
 /** What a settlement must be like, and how its signal is read: what is absurd is unknown. */
 final class SettlementRules {
@@ -31,22 +32,18 @@ final class SettlementRules {
     if (usage == null) {
       return null;
     }
-    String wrong = wrongTokens("input_tokens", usage.inputTokens());
-    wrong = wrong != null ? wrong : wrongTokens("cache_read_tokens", usage.cacheReadTokens());
-    wrong = wrong != null ? wrong : wrongTokens("cache_write_tokens", usage.cacheWriteTokens());
-    return wrong != null ? wrong : wrongTokens("output_tokens", usage.outputTokens());
-  }
-
-  private static String wrongTokens(String field, Long tokens) {
-    if (tokens != null && (tokens < 0 || tokens > FixedPoint.MAX_AMOUNT)) {
-      return "Expected usage."
-          + field
-          + " from 0 to "
-          + FixedPoint.MAX_AMOUNT
-          + ", but found "
-          + tokens;
-    }
-    return null;
+    String wrong = CallTokens.violation("usage.input_tokens", usage.inputTokens());
+    wrong =
+        wrong != null
+            ? wrong
+            : CallTokens.violation("usage.cache_read_tokens", usage.cacheReadTokens());
+    wrong =
+        wrong != null
+            ? wrong
+            : CallTokens.violation("usage.cache_write_tokens", usage.cacheWriteTokens());
+    return wrong != null
+        ? wrong
+        : CallTokens.violation("usage.output_tokens", usage.outputTokens());
   }
 
   /** What the provider's answer means, from the signal or else from the outcome. */
@@ -76,14 +73,9 @@ final class SettlementRules {
 
   /** Grant to send, or null if the signal does not tell. */
   static Long sendDelayMs(Signal signal, long grantedAtMs, long nowMs) {
-    if (signal == null || signal.msSinceSend() == null) {
-      return null;
-    }
-    long since = signal.msSinceSend();
-    if (since < 0 || since > LONGEST_CALL_MS) {
-      return null;
-    }
-    return Math.max(0, nowMs - since - grantedAtMs);
+    return signal == null || signal.msSinceSend() == null
+        ? null
+        : (Long) Math.max(0, nowMs - signal.msSinceSend() - grantedAtMs);
   }
 
   /**
@@ -108,20 +100,43 @@ final class SettlementRules {
     if (wait == null) {
       return null;
     }
-    Long age = signal.ageMs();
-    return Math.max(0, wait - (age != null && age > 0 ? age : 0));
+    return Math.max(0, wait - (signal.ageMs() == null ? 0 : signal.ageMs()));
   }
 
   private static Long sane(Long ms) {
     return ms != null && ms > 0 && ms <= LONGEST_WAIT_MS ? ms : null;
   }
 
-  /** The signal with an age that can be used. */
-  static Signal readable(Signal s) {
-    boolean absurd = s.ageMs() != null && (s.ageMs() < 0 || s.ageMs() > LONGEST_CALL_MS);
-    return absurd
-        ? new Signal(
-            s.status(), s.kind(), s.binding(), s.retryAfterMs(), null, s.msSinceSend(), s.limits())
-        : s;
+  /**
+   * The settlement with a signal that can be read. Headers of no possible time are none: nobody
+   * knows what of the present they say. What the answer was, and its retry-after, still count.
+   */
+  static Settlement readable(Settlement s) {
+    if (s.signal() == null || hasPossibleTimes(s.signal())) {
+      return s;
+    }
+    Signal told = s.signal();
+    return new Settlement(
+        s.leaseId(),
+        s.requestId(),
+        s.agentId(),
+        s.quotaId(),
+        s.outcome(),
+        s.usage(),
+        s.requeue(),
+        new Signal(
+            told.status(), told.kind(), told.binding(), told.retryAfterMs(), null, null, Map.of()));
+  }
+
+  /**
+   * Headers come after their call was sent, and no later than the settlement. Older ones than the
+   * calls that are remembered cannot be told apart from what those calls took.
+   */
+  private static boolean hasPossibleTimes(Signal s) {
+    Long age = s.ageMs();
+    Long since = s.msSinceSend();
+    return (age == null || (age >= 0 && age <= QuotaState.RESYNC_WINDOW_MS))
+        && (since == null || (since >= 0 && since <= LONGEST_CALL_MS))
+        && (age == null || since == null || age <= since);
   }
 }

@@ -17,13 +17,13 @@ public final class Aimd {
 
   /**
    * A 429 on a granted lease. One episode cuts once: leases granted before the last cut were
-   * granted at the old margin and say nothing of the new one. SEED cuts on every 429. Where the
-   * balance follows the provider's level, the safety factor takes the margin's place.
+   * granted at the old margin and say nothing of the new one, and neither does a refused probe of
+   * an open breaker, which is still the same episode. SEED cuts on every 429, at the floor too.
+   * Where the balance follows the provider's level, the safety factor takes the margin's place.
    */
   public static void rateLimited(Transaction tx, QuotaState quota, Lease lease) {
-    Long lastCut = quota.lastCutAtMs();
-    boolean sameEpisode = lastCut != null && lease.grantedAtMs() <= lastCut;
-    if (!quota.policy().cutEvery429() && sameEpisode) {
+    boolean every = quota.policy().cutEvery429();
+    if (!every && sameEpisode(quota, lease)) {
       return;
     }
     if (quota.anyIn(MarginModeName.ADAPTIVE)) {
@@ -32,8 +32,16 @@ public final class Aimd {
     if (quota.anyIn(MarginModeName.RATE) || quota.anyIn(MarginModeName.RESERVE)) {
       int from = quota.marginBp();
       int to = Math.max(quota.policy().marginFloorBp(), from - quota.policy().marginCutBp());
-      tx.emit(new MarginCut(quota.id(), from, to));
+      if (every || to < from) {
+        tx.emit(new MarginCut(quota.id(), from, to));
+      }
     }
+  }
+
+  private static boolean sameEpisode(QuotaState quota, Lease lease) {
+    Long lastCut = quota.lastCutAtMs();
+    boolean probe = quota.breaker().isOpen() && !quota.breaker().predates(lease.grantedAtMs());
+    return probe || (lastCut != null && lease.grantedAtMs() <= lastCut);
   }
 
   /** Gives back one step for each clean interval that is over. */

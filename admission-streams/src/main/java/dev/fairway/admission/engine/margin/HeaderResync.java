@@ -2,7 +2,6 @@ package dev.fairway.admission.engine.margin;
 
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Event.BucketsResynced;
-import dev.fairway.admission.engine.Event.LimitLearned;
 import dev.fairway.admission.engine.Event.ResetLearned;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
@@ -60,7 +59,7 @@ public final class HeaderResync {
     for (Dimension d : READABLE) {
       Reading reading = signal.limits().get(d);
       if (reading != null && quota.limits(d)) {
-        learnLimit(d, reading.limit());
+        LearnedLimits.named(tx, quota, d, reading.limit());
         learnReset(d, reading.resetMs());
       }
     }
@@ -80,17 +79,6 @@ public final class HeaderResync {
       tx.emit(
           new BucketsResynced(
               quota.id(), own.leaseId(), sentAtMs, answeredAtMs, List.copyOf(moves)));
-    }
-  }
-
-  private void learnLimit(Dimension d, Long named) {
-    if (named == null || named < 1 || named > FixedPoint.MAX_AMOUNT) {
-      return;
-    }
-    long limit = Math.min(named, quota.policy().limits().get(d));
-    if (limit != quota.limit(d)) {
-      tx.emit(new LimitLearned(quota.id(), d, limit));
-      ModeChange.due(tx, quota);
     }
   }
 

@@ -17,7 +17,9 @@ final class SafetyFactor {
   static void raise(Transaction tx, QuotaState quota) {
     int from = quota.zMilli();
     int to = Math.min(Need.MAX_Z_MILLI, from + RAISE_MILLI);
-    tx.emit(new SafetyFactorChanged(quota.id(), from, to));
+    if (to > from) {
+      tx.emit(new SafetyFactorChanged(quota.id(), from, to));
+    }
   }
 
   static void fallDue(Transaction tx, QuotaState quota) {

@@ -71,9 +71,10 @@ public final class Departures {
         + (quota.holdUntilMs() == null ? "); an operator has to clear the quota" : ")");
   }
 
-  /** It can never be granted. */
-  static void forGood(Transaction tx, QuotaState quota, Waiter waiter, Limits.Never never) {
-    tx.emit(rejected(quota, waiter, never.reason(), never.detail(), null));
+  /** It can never be granted, or not before the limit in its way is forgotten. */
+  static void tooLarge(Transaction tx, QuotaState quota, Waiter waiter, Limits.Never never) {
+    Long retryAtMs = RetryAt.floored(never.retryAtMs(), tx.nowMs());
+    tx.emit(rejected(quota, waiter, never.reason(), never.detail(), retryAtMs));
   }
 
   /** A quota that its own takes from too is not defined any more. */

@@ -37,7 +37,7 @@ public final class Drain {
       } else if (waiter.deadlineMs() < tx.nowMs()) {
         Departures.atDeadline(tx, turn.quota(), waiter);
       } else if (never != null) {
-        Departures.forGood(tx, turn.quota(), waiter, never);
+        Departures.tooLarge(tx, turn.quota(), waiter, never);
       } else {
         grant(tx, turn);
       }

@@ -13,6 +13,7 @@ import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
+import dev.fairway.admission.engine.Event.LimitForgotten;
 import dev.fairway.admission.engine.Event.LimitLearned;
 import dev.fairway.admission.engine.Event.MarginCut;
 import dev.fairway.admission.engine.Event.MarginModeChanged;
@@ -97,7 +98,13 @@ final class Applier {
       Buckets.refill(key, quota);
       SharedBuckets.refillParts(key, quota);
       quota.learnedLimits[e.dimension().ordinal()] = e.limitPerMinute();
+      quota.learnedAtMs[e.dimension().ordinal()] = key.nowMs;
       Buckets.clipAll(quota);
+      SharedBuckets.clipParts(key, quota);
+    } else if (event instanceof LimitForgotten e) {
+      Buckets.refill(key, quota);
+      SharedBuckets.refillParts(key, quota);
+      quota.forgetLimit(e.dimension());
       SharedBuckets.clipParts(key, quota);
     } else if (event instanceof MarginModeChanged e) {
       Buckets.refill(key, quota);
@@ -224,8 +231,9 @@ final class Applier {
   private static void margin(KeyState key, QuotaState quota, int toBp) {
     Buckets.refill(key, quota);
     SharedBuckets.refillParts(key, quota);
+    int beforeBp = quota.marginBp;
     quota.marginBp = toBp;
-    Buckets.clipAll(quota);
+    Buckets.follow(quota, beforeBp);
     SharedBuckets.clipParts(key, quota);
     noteFloor(key, quota);
   }
@@ -243,7 +251,7 @@ final class Applier {
   }
 
   private static void safetyFactor(KeyState key, QuotaState quota, SafetyFactorChanged e) {
-    boolean raised = e.toMilli() >= e.fromMilli();
+    boolean raised = e.toMilli() > e.fromMilli();
     if (raised) {
       quota.lastCutAtMs = key.nowMs;
       quota.zFallsFromMs = key.nowMs;

@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 
 /**
@@ -46,6 +47,23 @@ final class Buckets {
     if (quota.buckets[i] != null) {
       quota.buckets[i] = quota.buckets[i].charge(-charged.get(Dimension.CONCURRENT_REQUESTS));
     }
+  }
+
+  /** The margin changed from that one. */
+  static void follow(QuotaState quota, int marginBeforeBp) {
+    for (int i = 0; i < Dimension.count(); i++) {
+      Dimension d = Dimension.of(i);
+      if (quota.buckets[i] != null && d.refills()) {
+        quota.buckets[i] = following(quota, d, marginBeforeBp);
+      }
+    }
+  }
+
+  /** A bucket that refills after the margin changed from that one, clipped to its cap. */
+  static Bucket following(QuotaState quota, Dimension d, int marginBeforeBp) {
+    long cap = quota.cap(d);
+    long by = quota.policy.keepsUse() ? quota.cap(d, marginBeforeBp) - cap : 0;
+    return quota.buckets[d.ordinal()].lowered(by, cap);
   }
 
   /** Clips what refills to its cap, after the cap came down. */

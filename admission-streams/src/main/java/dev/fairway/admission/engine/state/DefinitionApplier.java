@@ -60,21 +60,24 @@ final class DefinitionApplier {
     key.unlinkAlso(quota);
     QuotaDefinition before = quota.definition;
     QuotaPolicy policyBefore = quota.policy;
+    int marginBeforeBp = quota.marginBp;
     quota.definition = definition;
     quota.policy = QuotaPolicy.of(definition);
     quota.removed = false;
     changeMargin(quota, policyBefore);
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
-      if (policyBefore.limits().get(d) != quota.policy.limits().get(d)) {
-        quota.learnedLimits[i] = null;
+      boolean renamed = policyBefore.limits().get(d) != quota.policy.limits().get(d);
+      if (renamed || quota.policy.forgetsLimits()) {
+        quota.forgetLimit(d);
       }
     }
     pickModes(key, quota);
     Applier.noteFloor(key, quota);
     boolean levelGiven = definition.level() != null && !definition.level().equals(before.level());
     for (int i = 0; i < Dimension.count(); i++) {
-      quota.buckets[i] = changed(key, quota, policyBefore, Dimension.of(i), levelGiven);
+      quota.buckets[i] =
+          changed(key, quota, policyBefore, Dimension.of(i), levelGiven, marginBeforeBp);
     }
     key.linkAlso(quota);
     Parts.redefine(key, quota, policyBefore.order());
@@ -106,7 +109,12 @@ final class DefinitionApplier {
   }
 
   private static Bucket changed(
-      KeyState key, QuotaState quota, QuotaPolicy before, Dimension d, boolean levelGiven) {
+      KeyState key,
+      QuotaState quota,
+      QuotaPolicy before,
+      Dimension d,
+      boolean levelGiven,
+      int marginBeforeBp) {
     Bucket bucket = quota.buckets[d.ordinal()];
     if (!quota.limits(d)) {
       quota.absorbedBeforeMs[d.ordinal()] = null;
@@ -130,7 +138,7 @@ final class DefinitionApplier {
     if (!d.refills()) {
       return bucket.charge(before.limits().get(d) - quota.limit(d));
     }
-    return bucket.clipTo(quota.cap(d));
+    return Buckets.following(quota, d, marginBeforeBp);
   }
 
   private static long levelOrFull(QuotaState quota, Dimension d) {

@@ -21,9 +21,6 @@ import java.util.Set;
 
 /** What events mean for leases. */
 final class LeaseApplier {
-  /** How long after its grant a lease can matter to a resync. */
-  static final long RESYNC_WINDOW_MS = 60_000;
-
   private static final Set<Outcome> FAILURES =
       EnumSet.of(Outcome.RATE_LIMITED, Outcome.OVERLOADED, Outcome.FAILED_AFTER_SEND);
 
@@ -121,7 +118,10 @@ final class LeaseApplier {
    */
   private static long sweepAtMs(QuotaState quota, Lease lease) {
     boolean mayCount = quota.lastMinute.counts() || quota.takesFromOthers();
-    long resync = mayCount ? RollingUse.keptUntilMs(lease) : lease.grantedAtMs() + RESYNC_WINDOW_MS;
+    long resync =
+        mayCount
+            ? RollingUse.keptUntilMs(lease)
+            : lease.grantedAtMs() + QuotaState.RESYNC_WINDOW_MS;
     return lease.status() == Status.EXPIRED
         ? Math.max(resync, lease.endedAtMs() + quota.policy.lateSettlementWindowMs() + 1)
         : resync;

@@ -33,8 +33,12 @@ import java.util.function.BiConsumer;
  * {@link Applier} and {@link RowLoader} do.
  */
 public final class QuotaState {
+  /** How long after its grant a lease can matter to a resync. */
+  public static final long RESYNC_WINDOW_MS = 60_000;
+
   final Bucket[] buckets = new Bucket[Dimension.count()];
   final Long[] learnedLimits = new Long[Dimension.count()];
+  final Long[] learnedAtMs = new Long[Dimension.count()];
   final Long[] absorbedBeforeMs = new Long[Dimension.count()];
   final MarginModeName[] modes = new MarginModeName[Dimension.count()];
   final OutsideRate[] outside = new OutsideRate[Dimension.count()];
@@ -302,22 +306,34 @@ public final class QuotaState {
     return learned == null ? configured : Math.min(learned, configured);
   }
 
+  /** Since when a limit below the operator's is in force, or last confirmed; null if none is. */
+  public Long learnedSinceMs(Dimension d) {
+    return limit(d) < policy.limits().get(d) ? learnedAtMs[d.ordinal()] : null;
+  }
+
   public long depth(Dimension d) {
     return policy.depth(d, limit(d));
   }
 
   /** Highest balance that refill and refund reach. */
   public long cap(Dimension d) {
-    return capOfMode(d) + Overfill.of(policy, d, modes[d.ordinal()], limit(d));
+    return cap(d, marginBp);
   }
 
-  private long capOfMode(Dimension d) {
-    return d.refills() ? marginMode(d).cap(depth(d), marginBp) : depth(d);
+  /** The same at another margin. */
+  long cap(Dimension d, int atMarginBp) {
+    return capOfMode(d, atMarginBp) + Overfill.of(policy, d, modes[d.ordinal()], limit(d));
+  }
+
+  private long capOfMode(Dimension d, int atMarginBp) {
+    return d.refills() ? marginMode(d).cap(depth(d), atMarginBp) : depth(d);
   }
 
   /** Highest usable balance that a bucket as deep as its depth has. */
   public long usableCap(Dimension d) {
-    return d.refills() ? marginMode(d).usable(d, capOfMode(d), depth(d), marginBp) : depth(d);
+    return d.refills()
+        ? marginMode(d).usable(d, capOfMode(d, marginBp), depth(d), marginBp)
+        : depth(d);
   }
 
   /** Highest usable balance that there can be: where a full bucket goes on counting, above that. */
@@ -328,6 +344,12 @@ public final class QuotaState {
   /** Largest charge that can ever fit: above it a request is rejected for good. */
   public long largest(Dimension d) {
     return Math.max(limit(d), depth(d));
+  }
+
+  /** The same by the operator's own limit, whatever the provider named. */
+  public long largestDefined(Dimension d) {
+    long limit = policy.limits().get(d);
+    return Math.max(limit, policy.depth(d, limit));
   }
 
   /** Refill of a limited dimension; of a provider that refills at resets, its mean. */
@@ -564,6 +586,11 @@ public final class QuotaState {
     Bucket bucket = bucketAt(d, atMs);
     long missing = Amounts.saturatedSubtract(amount, usable(d, bucket));
     return refill(d).msUntil(missing, bucket.remainder(), usableCap(d), atMs);
+  }
+
+  void forgetLimit(Dimension d) {
+    learnedLimits[d.ordinal()] = null;
+    learnedAtMs[d.ordinal()] = null;
   }
 
   /** Puts what a lease holds of this quota among what is uncertain, if it is. */

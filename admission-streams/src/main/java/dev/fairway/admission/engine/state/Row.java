@@ -73,6 +73,7 @@ public sealed interface Row {
    * @param mode margin mode in force
    * @param answeredAtMs when the provider last told its level
    * @param resetAtMs a reset of the provider's window, as it told it
+   * @param learnedAtMs when an answer last named the learned limit, as far as that was noted
    */
   record BucketRow(
       Dimension dimension,
@@ -84,7 +85,8 @@ public sealed interface Row {
       MarginModeName mode,
       Long answeredAtMs,
       Long resetAtMs,
-      OutsideRate outside) {}
+      OutsideRate outside,
+      Long learnedAtMs) {}
 
   /**
    * One per quota: what changes with commands. Boxed fields may be null. A removed quota lives on

@@ -224,7 +224,8 @@ public final class RowLoader {
                 null,
                 null,
                 null,
-                OutsideRate.NONE));
+                OutsideRate.NONE,
+                null));
       }
     }
     return List.copyOf(rows);
@@ -246,7 +247,8 @@ public final class RowLoader {
                 quota.modes[i],
                 quota.answeredAtMs[i],
                 quota.resetAtMs[i],
-                quota.outside[i]));
+                quota.outside[i],
+                quota.learnedAtMs[i]));
       }
     }
     return new BalanceRow(
@@ -276,6 +278,9 @@ public final class RowLoader {
       int i = b.dimension().ordinal();
       quota.buckets[i] = new Bucket(b.balance(), b.remainder(), b.clipped());
       quota.learnedLimits[i] = b.learnedLimit();
+      // Rows written before that was noted: from the last command on.
+      boolean unnoted = b.learnedLimit() != null && b.learnedAtMs() == null;
+      quota.learnedAtMs[i] = unnoted ? (Long) r.refilledAtMs() : b.learnedAtMs();
       quota.absorbedBeforeMs[i] = b.absorbedBeforeMs();
       // Rows written before there were modes: RATE was the only one.
       boolean unnamed = b.mode() == null && b.dimension().refills();

@@ -37,6 +37,11 @@ public final class ShareBuckets {
     return share(quota.largest(d));
   }
 
+  /** The same by the operator's own limit, whatever the provider named. */
+  public long largestDefined(QuotaState quota, Dimension d) {
+    return share(quota.largestDefined(d));
+  }
+
   /** Refill units per millisecond. */
   public long unitsPerMs(QuotaState quota, Dimension d) {
     return share(quota.unitsPerMsAlone(d));

@@ -17,6 +17,7 @@ import dev.fairway.schemas.LeaseRejected;
 import dev.fairway.schemas.LeaseRenewed;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.LeaseSettled;
+import dev.fairway.schemas.LimitForgotten;
 import dev.fairway.schemas.LimitLearned;
 import dev.fairway.schemas.MarginCut;
 import dev.fairway.schemas.MarginRestored;
@@ -294,6 +295,13 @@ public final class RequestStory {
               + " "
               + e.getDimension()
               + " per minute");
+    } else if (event instanceof LimitForgotten e && e.getQuota().equals(quota)) {
+      add(
+          atMs,
+          "limit_forgotten",
+          "no answer named the lower limit any more: the defined one of "
+              + e.getDimension()
+              + " is in force again");
     } else if (event instanceof BucketsResynced e && e.getQuota().equals(quota)) {
       Phrases.resync(e).ifPresent(text -> add(atMs, "resynced", text));
     } else if (event instanceof QuotaDefined e && e.getDefinition().getId().equals(quota)) {
