@@ -145,17 +145,41 @@ public record QuotaPolicy(
   }
 
   /**
-   * Share of the limit that refills, basis points: all of it, or in a rolling window what is left
-   * beside the depth, at most four fifths. So depth and a minute of refill never exceed the limit.
+   * Whether a rolling window's last minute is added up, besides the bucket. SEED knows buckets
+   * alone, and where output counts at the end of a call, no lease tells that ahead.
+   */
+  public boolean addsUpLastMinute(Dimension dimension) {
+    return window == Window.ROLLING && learns && dimension.refills() && countsAtStart(dimension);
+  }
+
+  /**
+   * Share of the limit that refills, basis points: all of it, or in a rolling window four fifths.
+   * Where an operator's depth leaves less than that beside it, and nothing but the bucket bounds a
+   * minute (SEED, and output), what is left: so depth and a minute of refill never exceed the
+   * limit.
    */
   public int rateBp(Dimension dimension, long limit) {
     if (window != Window.ROLLING) {
       return FixedPoint.ONE_BP;
     }
     int most = FixedPoint.ONE_BP - FixedPoint.ONE_BP / ROLLING_PARTS;
+    boolean addedUp = learns && dimension != Dimension.OUTPUT_TOKENS;
+    if (addedUp || !depthOverride.has(dimension)) {
+      return most;
+    }
     long beside = limit - Math.min(limit, depth(dimension, limit));
     long share = FixedPoint.mulDiv(beside, FixedPoint.ONE_BP, limit);
     return (int) Math.max(LEAST_RATE_BP, Math.min(most, share));
+  }
+
+  /**
+   * Whether a provider counts all that a call takes of a dimension when the call begins. Output it
+   * counts as it is produced, unless it reserves max_tokens itself, as a grant then does; what was
+   * too much it gives back at the end. SEED takes all output for counted at the end.
+   */
+  public boolean countsAtStart(Dimension d) {
+    boolean reserved = learns && accounting.reservesMaxTokens() && !learnedOutput;
+    return d != Dimension.OUTPUT_TOKENS || reserved;
   }
 
   /** Whether settled calls are learned from: some rule of this policy asks what they were. */

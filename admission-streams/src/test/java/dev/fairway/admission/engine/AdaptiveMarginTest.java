@@ -93,6 +93,46 @@ class AdaptiveMarginTest {
   }
 
   @Test
+  void shouldTakeAReservationOfTheProviderForCountedWhenTheCallBegan() {
+    // given: two calls that may produce 7000, of which the provider's number has all
+    Dimension output = Dimension.OUTPUT_TOKENS;
+    EngineContext context =
+        EngineContext.with(
+            Redefined.like(
+                    EngineContext.quota(
+                        Amounts.of(output, 12_000),
+                        null,
+                        MarginModeName.ADAPTIVE,
+                        0.85,
+                        Window.TOKEN_BUCKET))
+                .provider("bedrock")
+                .definition());
+    context.ask(EngineContext.request("r1", "a1", 0, 4_000));
+    context.sleep(1_000);
+    LeaseGranted second =
+        only(context.ask(EngineContext.request("r2", "a1", 0, 3_000)), LeaseGranted.class);
+    context.sleep(1_000);
+
+    // when
+    context.settle(
+        second.leaseId(),
+        Outcome.IN_PROGRESS,
+        0L,
+        null,
+        output,
+        new Reading(null, 4_000L, null),
+        0,
+        1_000L);
+    long level = context.level(output);
+    context.settle(second.leaseId(), "a1", Outcome.SUCCEEDED, 0L, 100L);
+
+    // then: 4000 or a second's refill more, less the 1770 kept free; and what was not used comes
+    // back
+    assertThat(level).isEqualTo(2_430);
+    assertThat(context.level(output)).isEqualTo(5_330);
+  }
+
+  @Test
   void shouldAskForWhatIsUncertainBeyondTheEstimateAndChargeTheEstimate() {
     // given: depth 59000, of which a sixteenth (3687) is kept free; sigma 0.2 and z 2.5 to begin
     EngineContext context = with(MarginModeName.ADAPTIVE, 60_000, 10_000L);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fairway.admission.engine.Event.AlertCleared;
 import dev.fairway.admission.engine.Event.AlertRaised;
 import dev.fairway.admission.engine.Event.LeaseGranted;
+import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.LeaseRequest.Estimate;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
@@ -79,6 +80,39 @@ class LearnedEstimatesTest {
     // A role that nobody knows yet is taken for one of all.
     assertThat(charged(context, "stranger", 1L, 8_192L).get(Dimension.OUTPUT_TOKENS))
         .isEqualTo(300);
+  }
+
+  @Test
+  void shouldReserveNoMoreOutputThanFitsWhileNothingIsKnown() {
+    // given: max_tokens above the limit, which the provider would let through
+    EngineContext output = EngineContext.with(Amounts.of(Dimension.OUTPUT_TOKENS, 8_000), null);
+    EngineContext combined = EngineContext.with(EngineContext.tokens(8_000), null);
+
+    // when
+    LeaseGranted granted =
+        only(output.ask(request("r", "a1", "worker", 500L, 8_192L)), LeaseGranted.class);
+    output.settle(granted.leaseId(), "a1", Outcome.SUCCEEDED, 500L, 300L);
+
+    // then: debt would absorb the rest, and what was too much comes back
+    assertThat(granted.charged().get(Dimension.OUTPUT_TOKENS)).isEqualTo(8_000);
+    assertThat(output.level(Dimension.OUTPUT_TOKENS)).isEqualTo(7_567);
+    assertThat(charged(combined, "worker", 500L, 8_192L).get(Dimension.TOKENS)).isEqualTo(8_000);
+  }
+
+  @Test
+  void shouldStillRefuseWhatTheProviderItselfReservesAboveItsLimit() {
+    // given
+    EngineContext context =
+        EngineContext.with(
+            Redefined.like(EngineContext.quota(Amounts.of(Dimension.OUTPUT_TOKENS, 8_000), null))
+                .provider("bedrock")
+                .definition());
+
+    // when
+    List<Event> events = context.ask(request("r", "a1", "worker", 500L, 8_192L));
+
+    // then
+    assertThat(only(events, LeaseRejected.class).reason()).isEqualTo(RejectReason.NEVER_FITS);
   }
 
   @Test

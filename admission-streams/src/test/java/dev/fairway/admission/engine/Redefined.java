@@ -10,6 +10,7 @@ import java.util.List;
 final class Redefined {
   private final QuotaDefinition d;
   private String id;
+  private String provider;
   private Preset preset;
   private List<String> also;
   private Amounts depth;
@@ -22,6 +23,7 @@ final class Redefined {
   private Redefined(QuotaDefinition d) {
     this.d = d;
     id = d.id();
+    provider = d.provider();
     preset = d.preset();
     also = d.also();
     depth = d.depth();
@@ -38,6 +40,11 @@ final class Redefined {
 
   Redefined id(String other) {
     id = other;
+    return this;
+  }
+
+  Redefined provider(String other) {
+    provider = other;
     return this;
   }
 
@@ -86,7 +93,7 @@ final class Redefined {
   QuotaDefinition definition() {
     return new QuotaDefinition(
         id,
-        d.provider(),
+        provider,
         preset,
         d.models(),
         also,

@@ -9,6 +9,7 @@ import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.ResetLearned;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Signal.Reading;
@@ -17,6 +18,8 @@ import dev.fairway.admission.engine.bucket.Dimension;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Providers that count in windows of their own, and shallow buckets. */
 class WindowTest {
@@ -175,6 +178,74 @@ class WindowTest {
           .isLessThanOrEqualTo(15);
     }
     assertThat(grants).hasSizeGreaterThan(24);
+  }
+
+  @Test
+  void shouldUseARollingLimitHoweverDeepItsBucket() {
+    // given: all of the limit at once, which leaves nothing beside it
+    Amounts limit = tokens(1_000);
+    EngineContext context =
+        EngineContext.with(
+            Redefined.like(
+                    EngineContext.quota(limit, null, MarginModeName.AUTO, 0.85, Window.ROLLING))
+                .depth(limit)
+                .definition());
+
+    // when: calls of 100 tokens
+    List<Long> grants = grants(context, 100, 600_000);
+
+    // then
+    assertThat(mostInAMinute(grants)).isBetween(7L, 10L);
+    assertThat(grants).hasSizeGreaterThan(65);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"FAIRWAY, 1", "FAIRWAY, 2", "FAIRWAY, 4", "SEED, 1", "SEED, 2", "SEED, 4"})
+  void shouldServeARollingLimitOfAFewRequests(Preset preset, long limit) {
+    // given
+    EngineContext context =
+        EngineContext.with(
+            Redefined.like(
+                    EngineContext.quota(
+                        Amounts.of(Dimension.REQUESTS, limit),
+                        null,
+                        MarginModeName.RATE,
+                        0.85,
+                        Window.ROLLING))
+                .preset(preset)
+                .definition());
+    context.ask("first", "a1", 0);
+
+    // when: the rate is 80 % of the limit, and 85 % of that are used
+    LeaseQueued second = only(context.ask("second", "a1", 0), LeaseQueued.class);
+    List<Long> grants = grants(context, 0, 600_000);
+
+    // then: a minute and a quarter of a second where the last minute is added up
+    long refillMs = (long) Math.ceil(60_000 / (0.8 * 0.85 * limit));
+    assertThat(second.etaMs()).isBetween(refillMs, Math.max(refillMs + 1, 60_500));
+    assertThat(mostInAMinute(grants)).isLessThanOrEqualTo(limit);
+    assertThat(grants).hasSizeGreaterThanOrEqualTo(5);
+  }
+
+  /** Times of what is granted to somebody who always has a call waiting. */
+  private static List<Long> grants(EngineContext context, long tokens, long forMs) {
+    List<Long> grants = new ArrayList<>();
+    long untilMs = context.nowMs + forMs;
+    for (int i = 0; context.nowMs < untilMs; i++) {
+      List<Event> events = new ArrayList<>(context.ask("more" + i, "a2", tokens));
+      events.addAll(context.sleep(2_000));
+      events.stream()
+          .filter(LeaseGranted.class::isInstance)
+          .forEach(e -> grants.add(((LeaseGranted) e).grantedAtMs()));
+    }
+    return grants;
+  }
+
+  private static long mostInAMinute(List<Long> grants) {
+    return grants.stream()
+        .mapToLong(from -> grants.stream().filter(at -> at >= from && at < from + 60_000).count())
+        .max()
+        .orElse(0);
   }
 
   @Test

@@ -4,6 +4,7 @@ import dev.fairway.replay.world.Call;
 import dev.fairway.replay.world.Dimension;
 import dev.fairway.replay.world.Observer;
 import dev.fairway.replay.world.Role;
+import dev.fairway.schemas.RejectReason;
 
 /** Two observers of one run. */
 record ObserverPair(Observer first, Observer second) implements Observer {
@@ -17,6 +18,12 @@ record ObserverPair(Observer first, Observer second) implements Observer {
   public void refused(long atMs, Call call, Dimension binding) {
     first.refused(atMs, call, binding);
     second.refused(atMs, call, binding);
+  }
+
+  @Override
+  public void rejected(long atMs, Call call, RejectReason reason, String detail) {
+    first.rejected(atMs, call, reason, detail);
+    second.rejected(atMs, call, reason, detail);
   }
 
   @Override

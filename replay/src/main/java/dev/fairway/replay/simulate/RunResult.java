@@ -1,5 +1,10 @@
 package dev.fairway.replay.simulate;
 
+import dev.fairway.schemas.RejectReason;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
 /**
  * One run in numbers. Tokens are input and output together where nothing else is said; times are
  * milliseconds, and {@link Double#NaN} where there was nothing to measure.
@@ -19,6 +24,7 @@ package dev.fairway.replay.simulate;
  * @param taskP95Ms time of a task that one in twenty exceeds
  * @param replans turns given up
  * @param replansFromWaits those of them that no refusal had part in
+ * @param rejected what the coordinator rejected, an entry for each reason
  */
 public record RunResult(
     long calls,
@@ -35,4 +41,14 @@ public record RunResult(
     double taskP50Ms,
     double taskP95Ms,
     long replans,
-    long replansFromWaits) {}
+    long replansFromWaits,
+    List<Rejected> rejected) {
+
+  /** A reason why the coordinator rejected requests, how often, and what it said the last time. */
+  public record Rejected(RejectReason reason, long times, String detail) {}
+
+  /** The reason that it gave most often; empty if it rejected nothing. */
+  public Optional<Rejected> mostRejected() {
+    return rejected.stream().max(Comparator.comparingLong(Rejected::times));
+  }
+}

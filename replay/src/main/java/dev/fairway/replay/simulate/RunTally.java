@@ -6,9 +6,12 @@ import dev.fairway.replay.world.Limits;
 import dev.fairway.replay.world.Observer;
 import dev.fairway.replay.world.Role;
 import dev.fairway.replay.world.WorldOptions;
+import dev.fairway.schemas.RejectReason;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 
 /** Adds up a run. */
 final class RunTally implements Observer {
@@ -16,6 +19,7 @@ final class RunTally implements Observer {
 
   private final List<Long> taskMs = new ArrayList<>();
   private final List<Long> leafMs = new ArrayList<>();
+  private final Map<RejectReason, RunResult.Rejected> rejected = new EnumMap<>(RejectReason.class);
   private long admitted;
   private long refusals;
   private long usefulInput;
@@ -37,6 +41,13 @@ final class RunTally implements Observer {
   @Override
   public void refused(long atMs, Call call, Dimension binding) {
     refusals++;
+  }
+
+  @Override
+  public void rejected(long atMs, Call call, RejectReason reason, String detail) {
+    RunResult.Rejected before = rejected.get(reason);
+    long times = before == null ? 1 : before.times() + 1;
+    rejected.put(reason, new RunResult.Rejected(reason, times, detail));
   }
 
   @Override
@@ -100,7 +111,8 @@ final class RunTally implements Observer {
         quantile(taskMs, 0.5),
         quantile(taskMs, 0.95),
         replans,
-        replansFromWaits);
+        replansFromWaits,
+        List.copyOf(rejected.values()));
   }
 
   /** The value that so many are not above. */

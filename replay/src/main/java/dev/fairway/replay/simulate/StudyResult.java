@@ -27,6 +27,9 @@ public record StudyResult(
   /** A seed on which a policy beat the clairvoyant, and by what factor. */
   public record Beaten(long seed, Policy policy, Metric metric, double factor) {}
 
+  /** A seed on which a policy sent no call at all, and the run's numbers. */
+  public record Silent(long seed, Policy policy, RunResult run) {}
+
   /** A metric of a policy over the seeds. */
   public Spread spread(Policy policy, Metric metric) {
     List<Double> values = new ArrayList<>();
@@ -57,6 +60,20 @@ public record StudyResult(
     return all;
   }
 
+  /** Where a policy sent no call at all. */
+  public List<Silent> silent() {
+    List<Silent> all = new ArrayList<>();
+    for (int s = 0; s < seeds.size(); s++) {
+      for (Policy policy : policies) {
+        RunResult run = runs.get(policy).get(s);
+        if (run.calls() == 0) {
+          all.add(new Silent(seeds.get(s), policy, run));
+        }
+      }
+    }
+    return all;
+  }
+
   /** As JSON values: means, their spread, each seed, and all parameters. */
   public Map<String, Object> json() {
     Map<String, Object> json = new LinkedHashMap<>();
@@ -70,6 +87,7 @@ public record StudyResult(
     List<Object> beaten = new ArrayList<>();
     beaten().forEach(b -> beaten.add(json(b)));
     json.put("clairvoyant_beaten", beaten);
+    json.put("sent_nothing", silent().stream().map(StudyResult::json).toList());
     json.put("parameters", options.parameters());
     return json;
   }
@@ -101,6 +119,14 @@ public record StudyResult(
     json.put("policy", beaten.policy().wireName());
     json.put("metric", beaten.metric().wireName());
     json.put("factor", number(beaten.factor()));
+    return json;
+  }
+
+  private static Map<String, Object> json(Silent silent) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("seed", silent.seed());
+    json.put("policy", silent.policy().wireName());
+    json.put("most_rejected", silent.run().mostRejected().map(r -> r.reason().name()).orElse(null));
     return json;
   }
 

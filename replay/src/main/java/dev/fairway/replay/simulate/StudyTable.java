@@ -51,8 +51,19 @@ public final class StudyTable {
               beaten.metric().wireName(),
               beaten.factor()));
     }
+    result.silent().forEach(silent -> lines.add(line(silent)));
     lines.add("parameters: " + parameters(result.options().parameters()));
     return lines;
+  }
+
+  private static String line(StudyResult.Silent silent) {
+    String why =
+        silent
+            .run()
+            .mostRejected()
+            .map(r -> r.times() + " times it rejected as " + r.reason() + ": " + r.detail())
+            .orElse("it rejected none either");
+    return "seed " + silent.seed() + ": " + silent.policy().wireName() + " sent no call; " + why;
   }
 
   private static String parameters(Map<String, Object> parameters) {

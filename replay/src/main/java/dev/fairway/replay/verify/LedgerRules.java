@@ -71,10 +71,17 @@ final class LedgerRules {
     return quota.getWindow() == ProviderWindow.FIXED;
   }
 
-  /** Share of the limit that refills; in a rolling window, with the depth never more than it. */
+  /**
+   * Share of the limit that refills; in a rolling window with an operator's depth never more than
+   * it beside the depth, unless what the last minute took is added up too.
+   */
   int rateBp(int dimension, long limit) {
     if (quota.getWindow() != ProviderWindow.ROLLING) {
       return 10_000;
+    }
+    boolean addedUp = quota.getPolicy() != PolicyPreset.SEED && dimension != OUTPUT;
+    if (addedUp || value(quota.getDepth(), dimension) == null) {
+      return 8_000;
     }
     long beside = limit - Math.min(limit, depth(dimension, limit));
     return (int) Math.max(100, Math.min(8_000, beside * 10_000 / limit));

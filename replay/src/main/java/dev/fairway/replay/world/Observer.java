@@ -1,5 +1,7 @@
 package dev.fairway.replay.world;
 
+import dev.fairway.schemas.RejectReason;
+
 /** Sees all that happens in a run, as it happens; changes nothing. Times are virtual, from 0. */
 public interface Observer {
 
@@ -16,6 +18,13 @@ public interface Observer {
    * @param binding the limit that refused it; null in an outage
    */
   default void refused(long atMs, Call call, Dimension binding) {}
+
+  /**
+   * An agent read that the coordinator rejected its request.
+   *
+   * @param detail what was expected and found, for people
+   */
+  default void rejected(long atMs, Call call, RejectReason reason, String detail) {}
 
   /** Somebody else's call was charged. */
   default void outside(long atMs, long input) {}

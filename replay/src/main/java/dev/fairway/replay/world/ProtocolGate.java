@@ -309,6 +309,7 @@ public final class ProtocolGate implements Gate {
 
   private void rejected(Asked wish, Rejected rejected) {
     RejectReason reason = rejected.getReason();
+    world.observer().rejected(world.nowMs(), wish.call, reason, rejected.getDetail());
     if (reason == RejectReason.BUDGET_SPENT) {
       forget(wish.call);
       world.sender().giveUp(wish.call);

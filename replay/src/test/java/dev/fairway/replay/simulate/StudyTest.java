@@ -119,7 +119,44 @@ class StudyTest {
   }
 
   private static RunResult result(long useful) {
-    return new RunResult(10, 0, 1000, useful, 2 * useful, 210, 9, 0, 3, 0, 1, 1, 1, 0, 0);
+    return new RunResult(
+        10, 0, 1000, useful, 2 * useful, 210, 9, 0, 3, 0, 1, 1, 1, 0, 0, List.of());
+  }
+
+  @Test
+  void shouldSayWhyAPolicySentNothing() throws InterruptedException {
+    // given: every call reserves more output than the limit ever holds
+    WorldOptions little = SHORT.with(Parameter.OTPM_SHARE, "0.02");
+    ObjectNode reserving =
+        JsonNodeFactory.instance.objectNode().put("output_reservation", "MAX_TOKENS");
+
+    // when
+    StudyResult result =
+        new Study(little, List.of(3L), List.of(Policy.FAIRWAY), reserving).run(1, done -> {});
+
+    // then
+    assertThat(StudyTable.lines(result))
+        .filteredOn(line -> line.startsWith("seed 3: "))
+        .singleElement()
+        .asString()
+        .contains("fairway sent no call; ")
+        .contains(" times it rejected as NEVER_FITS: Expected at most ")
+        .endsWith("make it smaller");
+    assertThat(result.json().get("sent_nothing"))
+        .hasToString("[{seed=3, policy=fairway, most_rejected=NEVER_FITS}]");
+  }
+
+  @Test
+  void shouldServeCallsThatMayProduceMoreThanTheLimitHolds() throws InterruptedException {
+    // given
+    WorldOptions little = SHORT.with(Parameter.OTPM_SHARE, "0.04").with(Parameter.RHO, "1.2");
+
+    // when
+    StudyResult result = run(little, 2, Policy.FAIRWAY);
+
+    // then
+    assertThat(result.silent()).isEmpty();
+    assertThat(mean(result, Policy.FAIRWAY, Metric.USEFUL_VS_CLAIRVOYANT)).isGreaterThan(0.8);
   }
 
   @Test

@@ -23,52 +23,64 @@ public final class Charges {
   /** What a request with those claims that arrives now is expected to use. */
   public static Forecast forecast(LeaseRequest request, Claims claims, QuotaState quota) {
     long output = OutputReserve.of(quota.policy()).tokens(request, claims, quota.statistics());
+    if (quota.policy().learnedOutput()) {
+      // No more than a guess: it must not be the reason why a call never fits.
+      long input = claimedInput(request, claims, quota) + request.estimate().cachedTokens();
+      output = Math.min(output, Math.max(0, most(Dimension.OUTPUT_TOKENS, input, claims, quota)));
+    }
     return new Forecast(uncachedInput(request, claims, quota, output), output);
   }
 
-  /** The agent's estimate as its role's errors correct it; without one, what its role uses. */
-  private static long uncachedInput(
-      LeaseRequest request, Claims claims, QuotaState quota, long output) {
-    QuotaPolicy policy = quota.policy();
+  /** The agent's estimate; without one, what its role uses. */
+  private static long claimedInput(LeaseRequest request, Claims claims, QuotaState quota) {
     Long estimate = request.estimate().inputTokens();
-    if (!policy.learns()) {
-      return estimate != null ? estimate : policy.defaultEstimate();
+    if (estimate != null) {
+      return estimate;
     }
-    if (estimate == null) {
-      Double mean = quota.statistics().meanInput(claims.role());
-      estimate = mean == null ? policy.defaultEstimate() : Math.round(mean);
-      return Math.min(estimate, mostInput(request, claims, quota, output));
-    }
-    long corrected = Math.round(estimate * quota.statistics().correction(claims.role()));
-    // What the agent asks for may never fit; a correction alone must not be the reason.
-    return corrected <= estimate
-        ? corrected
-        : Math.max(estimate, Math.min(corrected, mostInput(request, claims, quota, output)));
+    Double mean = quota.policy().learns() ? quota.statistics().meanInput(claims.role()) : null;
+    return mean == null ? quota.policy().defaultEstimate() : Math.round(mean);
   }
 
-  /** The most input that still fits beside the prefix and the output, wherever it is taken from. */
-  private static long mostInput(
+  /** What is claimed, as the errors of its role correct it. */
+  private static long uncachedInput(
       LeaseRequest request, Claims claims, QuotaState quota, long output) {
-    long most = Math.min(FixedPoint.MAX_AMOUNT, inputIn(quota::largest, quota, output));
+    long claimed = claimedInput(request, claims, quota);
+    if (!quota.policy().learns()) {
+      return claimed;
+    }
+    long fits = most(Dimension.INPUT_TOKENS, output, claims, quota);
+    long most = Math.max(0, fits - request.estimate().cachedTokens());
+    if (request.estimate().inputTokens() == null) {
+      return Math.min(claimed, most);
+    }
+    long corrected = Math.round(claimed * quota.statistics().correction(claims.role()));
+    // What the agent asks for may never fit; a correction alone must not be the reason.
+    return corrected <= claimed ? corrected : Math.max(claimed, Math.min(corrected, most));
+  }
+
+  /**
+   * The most input or output that fits, wherever it is taken from.
+   *
+   * @param beside what the call takes of combined tokens besides
+   */
+  private static long most(Dimension d, long beside, Claims claims, QuotaState quota) {
+    long most = Math.min(FixedPoint.MAX_AMOUNT, mostIn(quota::largest, quota, d, beside));
     for (QuotaState other : quota.also()) {
-      most = Math.min(most, inputIn(other::largest, other, output));
+      most = Math.min(most, mostIn(other::largest, other, d, beside));
     }
     ShareBuckets ceiling = quota.tenant(claims.tenant()).ceiling();
     if (ceiling != null) {
-      most = Math.min(most, inputIn(d -> ceiling.largest(quota, d), quota, output));
-    }
-    return Math.max(0, most - request.estimate().cachedTokens());
-  }
-
-  private static long inputIn(ToLongFunction<Dimension> largest, QuotaState quota, long output) {
-    long most = Long.MAX_VALUE;
-    if (quota.limits(Dimension.INPUT_TOKENS)) {
-      most = largest.applyAsLong(Dimension.INPUT_TOKENS);
-    }
-    if (quota.limits(Dimension.TOKENS)) {
-      most = Math.min(most, largest.applyAsLong(Dimension.TOKENS) - output);
+      most = Math.min(most, mostIn(x -> ceiling.largest(quota, x), quota, d, beside));
     }
     return most;
+  }
+
+  private static long mostIn(
+      ToLongFunction<Dimension> largest, QuotaState quota, Dimension d, long beside) {
+    long most = quota.limits(d) ? largest.applyAsLong(d) : Long.MAX_VALUE;
+    return quota.limits(Dimension.TOKENS)
+        ? Math.min(most, largest.applyAsLong(Dimension.TOKENS) - beside)
+        : most;
   }
 
   /** Charge of a request per limited dimension, with a warm or a cold cache. */

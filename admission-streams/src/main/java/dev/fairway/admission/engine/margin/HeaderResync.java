@@ -110,7 +110,7 @@ public final class HeaderResync {
       long untilMs = Math.max(tx.nowMs(), answeredAtMs + FixedWindow.GUARD_MS);
       return FixedWindow.resets(phaseMs, answeredAtMs, untilMs) == 0;
     }
-    return d != Dimension.OUTPUT_TOKENS
+    return quota.policy().countsAtStart(d)
         || quota.policy().marginMode() == MarginModeName.RATE
         || ageMs() <= LONGEST_OUTPUT_AGE_MS;
   }
@@ -140,7 +140,7 @@ public final class HeaderResync {
   private long longestAgoMs(Dimension d) {
     boolean tells =
         quota.marginMode(d).name() == MarginModeName.ADAPTIVE
-            && d != Dimension.OUTPUT_TOKENS
+            && quota.policy().countsAtStart(d)
             && own.sendKnown();
     return tells ? Math.max(ageMs(), tx.nowMs() - sentAtMs) : ageMs();
   }
@@ -149,7 +149,7 @@ public final class HeaderResync {
     long provider = level(d, remaining, ageMs());
     Others others = new Others(d);
     quota.forEachSentFrom(sentAtMs - GUARD_MS, others::add);
-    if (d == Dimension.OUTPUT_TOKENS) {
+    if (!quota.policy().countsAtStart(d)) {
       // Output counts as it is produced: what open calls still have to produce is in no header.
       others.unseen = Amounts.saturatedAdd(others.unseen, quota.reserved().get(d));
       if (own.status() == Status.SETTLED && ageMs() > 0) {
@@ -210,7 +210,7 @@ public final class HeaderResync {
     }
 
     void add(Lease x, Amounts held) {
-      boolean countedAsOpen = dimension == Dimension.OUTPUT_TOKENS && x.status() == Status.OPEN;
+      boolean countedAsOpen = !quota.policy().countsAtStart(dimension) && x.status() == Status.OPEN;
       if (x.leaseId().equals(own.leaseId()) || countedAsOpen) {
         return;
       }

@@ -28,12 +28,9 @@ public final class LastMinute {
     return quota.policy.window() == Window.ROLLING && quota.policy.learns();
   }
 
-  /**
-   * Whether a dimension is counted. Output is not: it counts at the end of a call, which no lease
-   * tells ahead.
-   */
+  /** Whether a dimension is counted. */
   public boolean counts(Dimension d) {
-    return counts() && d.refills() && d != Dimension.OUTPUT_TOKENS;
+    return quota.policy.addsUpLastMinute(d);
   }
 
   /** What calls took within a minute before that time. */
@@ -49,7 +46,7 @@ public final class LastMinute {
       long room = RateMargin.INSTANCE.cap(limit, quota.marginBp);
       return use(d).dueMs(Math.max(0, room - need), atMs);
     }
-    if (d != Dimension.REQUESTS) {
+    if (d == Dimension.INPUT_TOKENS || d == Dimension.TOKENS) {
       double sigma = quota.statistics.sigma(role);
       double floor = Need.floor(quota.statistics.meanInput(), limit);
       long asked = Need.tokens(need, sigma, quota.zMilli, quota.uncertain(d), floor, limit);
