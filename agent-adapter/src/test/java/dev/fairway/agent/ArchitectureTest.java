@@ -76,7 +76,8 @@ class ArchitectureTest {
               "com.fasterxml.jackson.core..",
               "com.fasterxml.jackson.databind..",
               "dev.fairway.agent",
-              "dev.fairway.agent.checkpoint..");
+              "dev.fairway.agent.checkpoint..",
+              "dev.fairway.schemas.service");
 
   /** The gateway's libraries are optional in the module: nobody else may come to need them. */
   @ArchTest
@@ -101,6 +102,7 @@ class ArchitectureTest {
               "java..",
               "dev.fairway.agent..",
               "dev.fairway.schemas",
+              "dev.fairway.schemas.service",
               "com.fasterxml.jackson..",
               "com.knuddels.jtokkit..",
               "org.eclipse.jetty..",

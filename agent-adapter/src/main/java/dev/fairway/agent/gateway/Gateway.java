@@ -93,6 +93,7 @@ public final class Gateway implements AutoCloseable {
                 context.observations(),
                 config.waits().holdMax()));
     server.setHandler(handler);
+    server.setErrorHandler(new ServerErrors());
   }
 
   /**

@@ -53,6 +53,12 @@ record Trouble(int status, String message, Duration retryAfter, boolean again, S
     return new Trouble(404, message, null, false, "unknown_url");
   }
 
+  /** The body does not come. */
+  static Trouble tooSlow() {
+    return new Trouble(
+        408, "Expected the rest of the request's body, but it did not come.", null, true);
+  }
+
   /** The body is too large. */
   static Trouble tooLarge(long bytesMax) {
     return new Trouble(
