@@ -3,6 +3,8 @@ package dev.fairway.cli;
 import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.cli.ops.AgentStore;
 import dev.fairway.cli.ops.Pipeline;
+import dev.fairway.cli.ops.QuotaStore;
+import dev.fairway.cli.ops.ReplyTopics;
 import dev.fairway.schemas.AgentRegistration;
 import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.Topics;
@@ -41,7 +43,8 @@ final class AgentCommand extends GroupCommand {
         "",
         "Example:",
         "  fairway agent add worker-7 worker-8",
-        "  fairway agent add burst-1 --reply-topic pool-replies --reply-partition 3",
+        "  fairway agent add burst-1 --reply-topic pool-replies --reply-partition 3   (a topic that"
+            + " exists)",
         "  fairway agent add gateway --members"
       })
   static final class Add extends BaseCommand {
@@ -74,6 +77,9 @@ final class AgentCommand extends GroupCommand {
     public Integer call() {
       check();
       try (Pipeline pipeline = connection.open()) {
+        if (replyTopic != null) {
+          new ReplyTopics(pipeline).require(replyTopic, replyPartition);
+        }
         AgentStore store = new AgentStore(pipeline);
         Map<String, AgentRegistration> known = store.all();
         List<Object> results = new ArrayList<>();
@@ -155,6 +161,7 @@ final class AgentCommand extends GroupCommand {
             spec.commandLine(), "Expected a quota id such as key/name, but found '" + quota + "'.");
       }
       try (Pipeline pipeline = connection.open()) {
+        new QuotaStore(pipeline).existing(quota);
         AgentRegistration changed = new AgentStore(pipeline).switchMode(id, quota, mode.name());
         say(quota + ": " + mode + " at every gateway '" + id + "'");
         writeJson(Map.of("gateway", id, "modes", changed.getGatewayModes()));
@@ -191,6 +198,13 @@ final class AgentCommand extends GroupCommand {
         for (String id : ids) {
           store.retire(id);
           say(id + ": retired");
+          if (known.get(id).getMembers()) {
+            note(
+                "fairway: "
+                    + id
+                    + " spoke for all its members; a gateway with that id that still runs gets no"
+                    + " leases until it is started again");
+          }
         }
         writeJson(Map.of("retired", ids));
       }

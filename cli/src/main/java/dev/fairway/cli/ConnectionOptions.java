@@ -114,13 +114,7 @@ public final class ConnectionOptions {
   }
 
   private Addresses running() {
-    return Addresses.read(data)
-        .orElseThrow(
-            () ->
-                new CliException(
-                    "Expected a running 'fairway up' on "
-                        + data.toAbsolutePath()
-                        + ", but found none. Start it, name its folder with --data, or name a cluster with --bootstrap and --registry."));
+    return Addresses.running(data);
   }
 
   private Topics topics(String otherwise) {

@@ -221,7 +221,7 @@ final class QuotaCommand extends GroupCommand {
     @Override
     public Integer call() {
       try (Pipeline pipeline = connection.open()) {
-        Quota quota = existing(new QuotaStore(pipeline), id);
+        Quota quota = new QuotaStore(pipeline).existing(id);
         QuotaTable.read(pipeline, id, decidedBy(this, connection, id)).stream()
             .filter(line -> Boolean.FALSE.equals(line.inForce()))
             .forEach(line -> note("fairway: " + id + " is not in force: " + line.detail()));
@@ -248,7 +248,7 @@ final class QuotaCommand extends GroupCommand {
     public Integer call() {
       try (Pipeline pipeline = connection.open()) {
         QuotaStore store = new QuotaStore(pipeline);
-        Quota live = existing(store, id);
+        Quota live = store.existing(id);
         Quota changed = changed(live);
         if (!changed.equals(live)) {
           store.put(changed);
@@ -344,19 +344,5 @@ final class QuotaCommand extends GroupCommand {
       command.note("fairway: which of it is in force is not known: " + e.getMessage());
       return null;
     }
-  }
-
-  private static Quota existing(QuotaStore store, String id) {
-    Map<String, Quota> all = store.all();
-    Quota quota = all.get(id);
-    if (quota == null) {
-      throw new CliException(
-          "Expected a quota '"
-              + id
-              + "', but found "
-              + (all.isEmpty() ? "none at all" : "only " + all.keySet())
-              + ". Define it with 'fairway quota apply FILE'.");
-    }
-    return quota;
   }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.cli.embedded.BrokerCheck;
+import dev.fairway.cli.up.Addresses;
 import dev.fairway.replay.verify.JournalFile;
 import dev.fairway.replay.verify.JournalSource;
 import dev.fairway.replay.verify.JournalTopic;
@@ -52,6 +53,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Example:",
+      "  fairway replay --verify",
       "  fairway replay --verify --bootstrap localhost:9092",
       "  fairway replay --export journal.jsonl --bootstrap localhost:9092",
       "  fairway replay --verify --journal journal.jsonl --json -"
@@ -70,8 +72,17 @@ public final class ReplayCommand implements Callable<Integer> {
   @ArgGroup(multiplicity = "1")
   private Action action;
 
-  @ArgGroup(multiplicity = "1")
+  @ArgGroup(multiplicity = "0..1")
   private Source source;
+
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      defaultValue = "${FAIRWAY_DATA:-fairway-data}",
+      description =
+          "Data folder of the running 'fairway up' whose journal is read without --journal and"
+              + " --bootstrap (default: $FAIRWAY_DATA, or fairway-data).")
+  private Path data;
 
   @Option(
       names = "--registry",
@@ -140,6 +151,11 @@ public final class ReplayCommand implements Callable<Integer> {
   }
 
   private JournalSource open() throws IOException {
+    if (source == null) {
+      Addresses up = Addresses.running(data);
+      Topics topics = new Topics(up.prefix());
+      return JournalTopic.connect(up.bootstrap(), up.registry(), topics, PATIENCE);
+    }
     if (source.journal != null) {
       if (Files.isDirectory(source.journal)) {
         throw new FileSystemException(source.journal.toString(), null, "Is a directory");
@@ -177,7 +193,9 @@ public final class ReplayCommand implements Callable<Integer> {
     if (report.empty()) {
       say(
           "expected a journal with records to verify, but found none; nothing was verified. Check"
-              + (source.journal == null ? " --bootstrap and --prefix" : " --journal"));
+              + (source == null || source.journal == null
+                  ? " --bootstrap and --prefix"
+                  : " --journal"));
       return NOTHING;
     }
     return report.unreadable() > 0 ? INCOMPLETE : 0;

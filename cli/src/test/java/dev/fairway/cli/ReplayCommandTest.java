@@ -257,8 +257,13 @@ class ReplayCommandTest {
   @Test
   void shouldEndWithTwoOnWrongUsage() {
     assertThat(run("--journal", journal.toString())).isEqualTo(2);
-    assertThat(run("--verify")).isEqualTo(2);
     assertThat(run("--verify", "--export", "x", "--journal", "y")).isEqualTo(2);
     assertThat(run("--verify", "--bootstrap", "h:1", "--prefix", "no/slash")).isEqualTo(2);
+  }
+
+  @Test
+  void shouldSayThatNothingRunsWhereNoJournalIsNamed() {
+    assertThat(run("--verify", "--data", folder.toString())).isEqualTo(1);
+    assertThat(err.toString()).contains("Expected a running 'fairway up' on " + folder);
   }
 }

@@ -83,6 +83,23 @@ class SafeCapacityTest {
   }
 
   @Test
+  void shouldTellNobodyAShareOfWhatAnOperatorStopped() {
+    // given
+    QuotaDefinition definition = EngineContext.quota(tokens(60_000), tokens(59_000));
+
+    for (QuotaDefinition.State state :
+        List.of(QuotaDefinition.State.PAUSED, QuotaDefinition.State.DRAINING)) {
+      // when
+      context.submit(
+          new Command.DefineQuota(
+              Redefined.like(definition).state(state).definition(), EngineContext.SALT));
+
+      // then
+      assertThat(context.ask("r" + state, "a1", 1)).noneMatch(SafeCapacityTold.class::isInstance);
+    }
+  }
+
+  @Test
   void shouldHaveNoneWhereOnlyConcurrencyIsLimited() {
     // given
     EngineContext slots = EngineContext.with(Amounts.of(Dimension.CONCURRENT_REQUESTS, 5), null);

@@ -107,7 +107,11 @@ final class ApiInput {
     for (var field : json.properties()) {
       if (!known.contains(field.getKey())) {
         throw new BadInputException(
-            "Expected fields of " + known.stream().sorted().toList() + ", but found another one.");
+            "Expected fields of "
+                + known.stream().sorted().toList()
+                + ", but found \""
+                + field.getKey()
+                + "\".");
       }
     }
   }

@@ -293,6 +293,9 @@ final class LeaseApi {
               "Expected GET " + MODES + ", or PUT " + MODES + "/{quota id} to set one.",
               null));
     }
+    if (!modes.isOfARoute(quota)) {
+      return done(error(404, "Expected the quota of a route, but found '" + quota + "'.", null));
+    }
     ApiInput in = ApiInput.of(read(body));
     Mode mode = in.constant("mode", Mode.class, EnumSet.allOf(Mode.class));
     in.end();

@@ -38,6 +38,11 @@ final class Modes {
     return all;
   }
 
+  /** Whether any call goes through the quota. */
+  boolean isOfARoute(String quota) {
+    return config.routes().stream().anyMatch(route -> quota.equals(route.quota()));
+  }
+
   /** Whether another quota may be switched. */
   boolean hasRoomFor(String quota) {
     Map<String, Mode> now = switched;

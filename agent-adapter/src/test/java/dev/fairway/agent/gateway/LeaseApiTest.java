@@ -350,13 +350,31 @@ class LeaseApiTest {
 
     // when / then
     assertThat(
-            put("/fairway/modes/q", "{\"mode\":\"OBSERVE\"}", "x-fairway-token", "team-token")
+            put(
+                    "/fairway/modes/ant/sonnet",
+                    "{\"mode\":\"OBSERVE\"}",
+                    "x-fairway-token",
+                    "team-token")
                 .statusCode())
         .isEqualTo(403);
     assertThat(
-            put("/fairway/modes/q", "{\"mode\":\"OBSERVE\"}", "x-fairway-token", "sk-oai-secret")
+            put(
+                    "/fairway/modes/ant/sonnet",
+                    "{\"mode\":\"OBSERVE\"}",
+                    "x-fairway-token",
+                    "sk-oai-secret")
                 .statusCode())
         .isEqualTo(200);
+  }
+
+  @Test
+  void shouldNotSwitchAQuotaThatNoCallGoesThrough() throws Exception {
+    // when
+    HttpResponse<String> typo = put("/fairway/modes/ant/sonet", "{\"mode\":\"OBSERVE\"}");
+
+    // then
+    assertThat(typo.statusCode()).isEqualTo(404);
+    assertThat(typo.body()).contains("'ant/sonet'");
   }
 
   private static Caller caller(String name, String env, boolean operator) {

@@ -142,7 +142,7 @@ record DemoReport(
             "wait",
             "From the moment a turn wants its call until the call that is accepted is sent, or the run"
                 + " ends: for a lease, or in refused calls, backoff and re-plans. Without admission most"
-                + " turns wait for nothing and a few for minutes, which only the longest"
+                + " turns wait for nothing and a few for long, which only the longest"
                 + " wait and the sum show."),
         new Definition(
             "lease",

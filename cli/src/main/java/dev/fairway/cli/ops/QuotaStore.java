@@ -50,4 +50,23 @@ public final class QuotaStore {
     }
     pipeline.send(pipeline.topics().quotas(), quota.getId(), quota);
   }
+
+  /**
+   * The definition of a quota.
+   *
+   * @throws CliException if it is not defined
+   */
+  public Quota existing(String id) {
+    Map<String, Quota> all = all();
+    Quota quota = all.get(id);
+    if (quota == null) {
+      throw new CliException(
+          "Expected a quota '"
+              + id
+              + "', but found "
+              + (all.isEmpty() ? "none at all" : "only " + all.keySet())
+              + ". Define it with 'fairway quota apply FILE'.");
+    }
+    return quota;
+  }
 }

@@ -2,6 +2,7 @@ package dev.fairway.cli.up;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.cli.CliException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -30,6 +31,21 @@ public record Addresses(
 
   private static final String FILE = "up.json";
   private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  /**
+   * Of the {@code up} that runs on a data folder.
+   *
+   * @throws CliException if none does
+   */
+  public static Addresses running(Path data) {
+    return read(data)
+        .orElseThrow(
+            () ->
+                new CliException(
+                    "Expected a running 'fairway up' on "
+                        + data.toAbsolutePath()
+                        + ", but found none. Start it, name its folder with --data, or name a cluster with --bootstrap and --registry."));
+  }
 
   /** The addresses of the process that runs on this folder; empty if none does. */
   public static Optional<Addresses> read(Path data) {

@@ -4,6 +4,7 @@ import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Event.Decision;
 import dev.fairway.admission.engine.Event.DecisionRepeated;
 import dev.fairway.admission.engine.Event.SafeCapacityTold;
+import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
@@ -58,10 +59,15 @@ public final class SafeShares {
     }
     for (Told to : told) {
       QuotaState quota = tx.state().quota(to.quotaId());
-      if (quota != null && !quota.removed()) {
+      if (quota != null && grants(quota)) {
         tell(tx, quota, to.agentId());
       }
     }
+  }
+
+  /** Nobody is told what it may use alone of what an operator stopped. */
+  private static boolean grants(QuotaState quota) {
+    return !quota.removed() && quota.definition().state() == State.ACTIVE;
   }
 
   /** What a holder gets of a quota, before it is told. */
@@ -75,7 +81,7 @@ public final class SafeShares {
   private static void tell(Transaction tx, QuotaState quota, String agentId) {
     List<QuotaState> also = quota.also();
     Offer own = offer(tx, quota, agentId);
-    if (own == null || also == null) {
+    if (own == null || also == null || !also.stream().allMatch(SafeShares::grants)) {
       return;
     }
     Amounts perMinute = own.perMinute();
