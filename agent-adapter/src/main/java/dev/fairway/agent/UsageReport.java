@@ -16,13 +16,15 @@ public record UsageReport(
     Long cacheWriteTokens,
     Long outputTokens,
     boolean exact) {
+  /** More than any call uses, of any kind: the coordinator takes no larger number. */
+  public static final long TOKENS_MAX = 100_000_000;
 
-  /** Checks that no number is negative. */
+  /** Checks that no number is negative or absurd. */
   public UsageReport {
-    notNegative("inputTokens", inputTokens);
-    notNegative("cacheReadTokens", cacheReadTokens);
-    notNegative("cacheWriteTokens", cacheWriteTokens);
-    notNegative("outputTokens", outputTokens);
+    inRange("inputTokens", inputTokens);
+    inRange("cacheReadTokens", cacheReadTokens);
+    inRange("cacheWriteTokens", cacheWriteTokens);
+    inRange("outputTokens", outputTokens);
   }
 
   /** Exact usage of a call that touched no prompt cache. */
@@ -41,10 +43,16 @@ public record UsageReport(
     return new UsageReport(inputTokens, 0L, 0L, null, true);
   }
 
-  private static void notNegative(String name, Long value) {
-    if (value != null && value < 0) {
+  private static void inRange(String name, Long value) {
+    if (value != null && (value < 0 || value > TOKENS_MAX)) {
       throw new IllegalArgumentException(
-          "Expected " + name + " of 0 or more, or null if unknown, but found " + value + ".");
+          "Expected "
+              + name
+              + " from 0 to "
+              + TOKENS_MAX
+              + ", or null if unknown, but found "
+              + value
+              + ".");
     }
   }
 }

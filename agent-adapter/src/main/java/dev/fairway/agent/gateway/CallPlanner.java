@@ -4,6 +4,8 @@ import dev.fairway.agent.fallback.RetryBudget;
 import dev.fairway.agent.gateway.CallBody.UnreadableBodyException;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
 import dev.fairway.agent.gateway.GatewayConfig.Waits;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
@@ -74,6 +76,7 @@ final class CallPlanner {
       throws NotTakenException {
     Endpoint endpoint = Endpoint.of(method, path);
     String pathAndQuery = query == null ? path : path + "?" + query;
+    requireUri(pathAndQuery);
     if (endpoint == null) {
       return passed(method, path, pathAndQuery, headers, body);
     }
@@ -144,6 +147,19 @@ final class CallPlanner {
         .map(c -> Character.isISOControl(c) ? '?' : c)
         .forEach(shown::appendCodePoint);
     return shown.append(text.length() > shown.length() ? "..." : "").toString();
+  }
+
+  /** What is no URI cannot be sent on, so no lease is asked for. */
+  private static void requireUri(String pathAndQuery) throws NotTakenException {
+    try {
+      var unused = new URI("http://upstream" + pathAndQuery);
+    } catch (URISyntaxException e) {
+      throw new NotTakenException(
+          Trouble.badRequest(
+              "Expected a path and a query as RFC 3986 has them, but found "
+                  + shown(pathAndQuery)
+                  + ". Escape what is not allowed in them, such as | as %7C."));
+    }
   }
 
   /** A call of a path that the gateway does not know: passed on uncounted, or refused. */

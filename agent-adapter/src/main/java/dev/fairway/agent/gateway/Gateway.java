@@ -10,7 +10,10 @@ import java.net.BindException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.eclipse.jetty.client.ContinueProtocolHandler;
+import org.eclipse.jetty.client.EarlyHintsProtocolHandler;
 import org.eclipse.jetty.client.HttpClient;
+import org.eclipse.jetty.client.ProcessingProtocolHandler;
 import org.eclipse.jetty.client.transport.HttpClientTransportOverHTTP;
 import org.eclipse.jetty.http.HttpCookieStore;
 import org.eclipse.jetty.io.ClientConnector;
@@ -118,6 +121,10 @@ public final class Gateway implements AutoCloseable {
       // Answers go through as they are: nothing is decoded, followed or answered on the way.
       gateway.client.getContentDecoderFactories().clear();
       gateway.client.getProtocolHandlers().clear();
+      // But what comes before the answer (100, 102, 103) is no answer.
+      gateway.client.getProtocolHandlers().put(new ContinueProtocolHandler());
+      gateway.client.getProtocolHandlers().put(new ProcessingProtocolHandler());
+      gateway.client.getProtocolHandlers().put(new EarlyHintsProtocolHandler());
       return gateway;
     } catch (Exception e) {
       gateway.close();

@@ -12,6 +12,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -55,6 +56,7 @@ final class LeaseDesk {
     private RefusedException refused;
     private QueueUpdate place;
     private Outcome outcome;
+    private UsageReport settledUsage;
     private boolean seen;
     private long touchedMs = nowMs.getAsLong();
     private long ttlMs;
@@ -193,7 +195,7 @@ final class LeaseDesk {
     /** The call ended; the same report again is fine, another one is not. */
     synchronized boolean settle(Outcome reported, UsageReport usage, ProviderSignal signal) {
       if (status == Status.SETTLED) {
-        return outcome == reported;
+        return outcome == reported && Objects.equals(usage, settledUsage);
       }
       if (status != Status.GRANTED) {
         return false;
@@ -221,6 +223,7 @@ final class LeaseDesk {
     private void over(Outcome reported, UsageReport usage, ProviderSignal signal) {
       status = Status.SETTLED;
       outcome = reported;
+      settledUsage = usage;
       touchedMs = nowMs.getAsLong();
       grant.settle(reported, usage, signal);
     }

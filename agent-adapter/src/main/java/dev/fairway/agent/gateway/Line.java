@@ -6,7 +6,6 @@ import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.RejectReason;
 import java.time.Duration;
 import java.util.EnumSet;
-import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -100,21 +99,26 @@ final class Line {
     }
   }
 
-  /** What is left of the wait that was told last; a second if nothing was told. */
+  /**
+   * What is left of the wait that was told last; a second if nothing was told, and null where
+   * nobody knows: for a slot, or for an operator.
+   */
   Duration remainingEta() {
+    if (place != null && place.eta().isZero()) {
+      return null;
+    }
     long etaMs = place == null ? 0 : place.eta().toMillis() - (context.nowMs() - placeAtMs);
     return Duration.ofMillis(Math.max(1_000, etaMs));
   }
 
   /** The wait in words. */
   String words() {
-    return !waiting || place == null
-        ? "waiting"
-        : String.format(
-            Locale.ROOT,
-            "queued, position %d, about %d s",
-            place.position(),
-            (remainingEta().toMillis() + 999) / 1_000);
+    if (!waiting || place == null) {
+      return "waiting";
+    }
+    Duration eta = remainingEta();
+    String told = eta == null ? "" : ", about " + (eta.toMillis() + 999) / 1_000 + " s";
+    return "queued, position " + place.position() + told;
   }
 
   private void await(CompletableFuture<Grant> asking) {
@@ -157,11 +161,7 @@ final class Line {
       comeBack = later(Math.max(1, wait.toMillis()), () -> ask(refused.requestId()));
       return;
     }
-    Trouble trouble = refused.trouble();
-    if (trouble.status() == 429 && trouble.retryAfter() == null) {
-      trouble = new Trouble(429, trouble.message(), remainingEta(), false);
-    }
-    end(trouble, refused.requestId());
+    end(refused.trouble(), refused.requestId());
   }
 
   private void refuse(String requestId, String found) {

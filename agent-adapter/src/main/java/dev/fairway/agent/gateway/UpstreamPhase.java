@@ -115,8 +115,12 @@ final class UpstreamPhase {
       return;
     }
     call.sent();
-    upstream = new UpstreamCall(context, plan, invoker);
-    upstream.send(this::onHead, this::onUpstreamFailed);
+    try {
+      upstream = new UpstreamCall(context, plan, invoker);
+      upstream.send(this::onHead, this::onUpstreamFailed);
+    } catch (RuntimeException e) {
+      onUpstreamFailed(e);
+    }
   }
 
   private void onHead(org.eclipse.jetty.client.Response head, Content.Source source) {
@@ -175,7 +179,7 @@ final class UpstreamPhase {
       return;
     }
     context.counters().upstreamFailures.increment();
-    boolean sent = upstream.wasSent();
+    boolean sent = wasSent();
     grant.settle(sent ? Outcome.FAILED_AFTER_SEND : Outcome.NOT_SENT, null, null);
     retries.failed(grant.requestId());
     call.refuse(
@@ -310,9 +314,15 @@ final class UpstreamPhase {
 
   /** The client hung up before an answer passed, and the call is given up. */
   void abandon(Throwable cause) {
-    grant.settle(upstream.wasSent() ? Outcome.FAILED_AFTER_SEND : Outcome.NOT_SENT, null, null);
+    grant.settle(wasSent() ? Outcome.FAILED_AFTER_SEND : Outcome.NOT_SENT, null, null);
     retries.failed(grant.requestId());
-    upstream.abort(cause);
+    if (upstream != null) {
+      upstream.abort(cause);
+    }
+  }
+
+  private boolean wasSent() {
+    return upstream != null && upstream.wasSent();
   }
 
   private ProviderProfile profile() {

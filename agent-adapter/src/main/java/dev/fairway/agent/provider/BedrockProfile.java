@@ -41,14 +41,14 @@ final class BedrockProfile extends BaseProfile {
 
   @Override
   ProviderUsage usageInHeaders(ResponseHeaders headers) {
-    Long input = Numbers.amount(headers.get("x-amzn-bedrock-input-token-count"));
-    Long output = Numbers.amount(headers.get("x-amzn-bedrock-output-token-count"));
+    Long input = Numbers.tokens(headers.get("x-amzn-bedrock-input-token-count"));
+    Long output = Numbers.tokens(headers.get("x-amzn-bedrock-output-token-count"));
     return input == null && output == null
         ? null
         : new ProviderUsage(
             input,
-            Numbers.amount(headers.get("x-amzn-bedrock-cache-read-input-token-count")),
-            Numbers.amount(headers.get("x-amzn-bedrock-cache-write-input-token-count")),
+            Numbers.tokens(headers.get("x-amzn-bedrock-cache-read-input-token-count")),
+            Numbers.tokens(headers.get("x-amzn-bedrock-cache-write-input-token-count")),
             output,
             true);
   }

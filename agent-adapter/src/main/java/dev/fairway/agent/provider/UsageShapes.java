@@ -124,11 +124,11 @@ final class UsageShapes {
     if (a == null || b == null) {
       return a == null ? b : a;
     }
-    return a + b <= Numbers.AMOUNT_MAX ? (Long) (a + b) : null;
+    return Numbers.tokens((Long) (a + b));
   }
 
   private static Long amount(JsonNode usage, String name) {
-    return Numbers.amount(usage.path(name));
+    return Numbers.tokens(usage.path(name));
   }
 
   private static Long firstAmount(JsonNode usage, String name, String otherName) {

@@ -43,6 +43,10 @@ final class GatewayFixture implements AutoCloseable {
   Bounds bounds = Bounds.DEFAULT;
   List<Caller> callers = List.of();
   String unknown;
+
+  /** Another upstream than {@link #upstream}, or null. */
+  String upstreamUrl;
+
   private Gateway gateway;
 
   Gateway gateway() {
@@ -61,7 +65,10 @@ final class GatewayFixture implements AutoCloseable {
         Map.of(
             "anthropic",
             new Upstream(
-                "anthropic", upstream.url(), "anthropic", SecretRef.ofEnv("ANTHROPIC_KEY")),
+                "anthropic",
+                upstreamUrl == null ? upstream.url() : upstreamUrl,
+                "anthropic",
+                SecretRef.ofEnv("ANTHROPIC_KEY")),
             "openai",
             new Upstream("openai", upstream.url(), "openai", SecretRef.ofEnv("OPENAI_KEY"))),
         List.of(

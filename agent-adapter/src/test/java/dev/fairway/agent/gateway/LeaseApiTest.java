@@ -139,12 +139,32 @@ class LeaseApiTest {
     HttpResponse<String> first = settle(granted, succeeded);
     HttpResponse<String> again = settle(granted, succeeded);
     HttpResponse<String> other = settle(granted, "{\"outcome\":\"NOT_SENT\"}");
+    HttpResponse<String> more =
+        settle(granted, succeeded.replace("\"input_tokens\":1", "\"input_tokens\":9000"));
 
     // then
     assertThat(first.statusCode()).isEqualTo(200);
     assertThat(again.statusCode()).isEqualTo(200);
     assertThat(other.statusCode()).isEqualTo(409);
+    assertThat(more.statusCode()).isEqualTo(409);
     assertThat(fixture.admission.outcomes()).containsExactly(Outcome.SUCCEEDED);
+  }
+
+  @Test
+  void shouldRefuseUsageThatNoCallHas() {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+
+    // when
+    HttpResponse<String> absurd =
+        settle(
+            granted,
+            "{\"outcome\":\"SUCCEEDED\",\"usage\":{\"input_tokens\":100000001,\"output_tokens\":1}}");
+
+    // then: and the right number may still come
+    assertThat(absurd.statusCode()).isEqualTo(400);
+    assertThat(absurd.body()).contains("100000000");
+    assertThat(fixture.admission.settled).isEmpty();
   }
 
   @Test

@@ -74,6 +74,22 @@ class WaitingTest {
   }
 
   @Test
+  void shouldNameNoTimeToComeBackWhereNobodyKnowsOne() {
+    // given
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.message("hi"));
+
+    // when: an operator has to clear it
+    asked(0).refuse(RejectReason.QUOTA_EXHAUSTED, null);
+
+    // then
+    HttpResponse<String> refused = join(answer);
+    assertThat(refused.statusCode()).isEqualTo(429);
+    assertThat(refused.headers().firstValue("retry-after")).isEmpty();
+    assertThat(refused.headers().firstValue("x-should-retry")).contains("false");
+  }
+
+  @Test
   void shouldWordRefusalsAsTheApiOfTheClientDoes() {
     // given
     CompletableFuture<HttpResponse<String>> answer =
