@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.BiConsumer;
+import org.eclipse.jetty.client.HttpResponseException;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.util.thread.SerializedInvoker;
@@ -189,7 +190,9 @@ final class UpstreamPhase {
                 + ", but "
                 + (sent ? "it broke off" : "it could not be reached")
                 + " ("
-                + ConnectionTrouble.of(cause)
+                + (cause instanceof HttpResponseException
+                    ? "what came is no HTTP answer that can be read"
+                    : ConnectionTrouble.of(cause))
                 + ")."));
   }
 

@@ -70,24 +70,42 @@ class OddHttpTest {
     assertThat(answer).startsWith("HTTP/1.1 400").contains("\"error\"").doesNotContain("<html");
   }
 
+  @Test
+  void shouldTellNothingOfItsInsidesWhereAnUpstreamSpeaksNoHttp() throws Exception {
+    // given
+    try (ServerSocket upstream = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+      var unused = CompletableFuture.runAsync(() -> answer(upstream, "SSH-2.0-none\r\n\r\n"));
+      fixture.upstreamUrl = "http://127.0.0.1:" + upstream.getLocalPort();
+
+      // when
+      HttpResponse<String> response = fixture.post("/v1/messages", GatewayFixture.message("hi"));
+
+      // then
+      assertThat(response.statusCode()).isEqualTo(502);
+      assertThat(response.body()).contains("no HTTP answer").doesNotContain("127.0.0.1", "oej");
+    }
+  }
+
   private static void answerBehind(ServerSocket upstream, String interim) {
+    String head =
+        "HTTP/1.1 "
+            + interim
+            + "\r\nlink: </x>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+            + "content-length: "
+            + GatewayFixture.ANSWER.length()
+            + "\r\n\r\n";
+    answer(upstream, head + GatewayFixture.ANSWER);
+  }
+
+  private static void answer(ServerSocket upstream, String answer) {
     try (Socket socket = upstream.accept()) {
       InputStream in = socket.getInputStream();
       byte[] request = new byte[64 * 1024];
       if (in.read(request) < 0) {
         return;
       }
-      byte[] body = GatewayFixture.ANSWER.getBytes(StandardCharsets.UTF_8);
       OutputStream out = socket.getOutputStream();
-      String head =
-          "HTTP/1.1 "
-              + interim
-              + "\r\nlink: </x>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
-              + "content-length: "
-              + body.length
-              + "\r\n\r\n";
-      out.write(head.getBytes(StandardCharsets.US_ASCII));
-      out.write(body);
+      out.write(answer.getBytes(StandardCharsets.US_ASCII));
       out.flush();
       while (in.read(request) >= 0) {
         // Until the gateway has no more use for the connection.
