@@ -52,6 +52,9 @@ final class CrashAgent {
   private static final int ACKNOWLEDGED_S_MAX = 130;
   private static final int REJECT_PAUSE_MS = 200;
 
+  /** A fleet that sits out a spent retry budget, up to a minute, is no load. */
+  private static final int REJECT_PAUSE_MAX_MS = 5_000;
+
   /**
    * Where calls go.
    *
@@ -198,7 +201,8 @@ final class CrashAgent {
       if (e.getCause() instanceof LeaseRejectedException rejected) {
         ends.rejected().incrementAndGet();
         long waitMs = rejected.retryAfter().map(Duration::toMillis).orElse(0L);
-        var unused = stop.await(Math.max(REJECT_PAUSE_MS, waitMs), TimeUnit.MILLISECONDS);
+        long pauseMs = Math.min(Math.max(REJECT_PAUSE_MS, waitMs), REJECT_PAUSE_MAX_MS);
+        var unused = stop.await(pauseMs, TimeUnit.MILLISECONDS);
       } else if (e.getCause() instanceof AdmissionTimeoutException) {
         // Never up long enough in all that time; the request is cancelled.
         ends.timedOut().incrementAndGet();

@@ -133,17 +133,32 @@ final class KillRun implements AutoCloseable {
   /** Waits until each agent was handed so many leases more. */
   private void awaitLeases(int more) {
     List<Long> before = agents.stream().map(CrashAgent::leases).toList();
-    await()
-        .atMost(PATIENCE)
-        .until(
-            () -> {
-              for (int i = 0; i < agents.size(); i++) {
-                if (agents.get(i).leases() < before.get(i) + more) {
-                  return false;
-                }
-              }
-              return true;
-            });
+    try {
+      await().atMost(PATIENCE).until(() -> behind(before, more).isEmpty());
+    } catch (ConditionTimeoutException e) {
+      StatusClient status = new StatusClient(List.of(URI.create(up.addresses().coordinator())));
+      throw new IllegalStateException(
+          "Expected each agent to be handed "
+              + more
+              + " leases more, but these were not: "
+              + behind(before, more)
+              + "; quotas: "
+              + status.quotasById()
+              + "; waiting: "
+              + status.list("/queue", "queue", null, 100),
+          e);
+    }
+  }
+
+  private List<String> behind(List<Long> before, int more) {
+    List<String> behind = new ArrayList<>();
+    for (int i = 0; i < agents.size(); i++) {
+      long leases = agents.get(i).leases() - before.get(i);
+      if (leases < more) {
+        behind.add(agents.get(i).id() + " (" + leases + ")");
+      }
+    }
+    return behind;
   }
 
   /** The fleet stops, and every lease and waiting request comes to its end. */
