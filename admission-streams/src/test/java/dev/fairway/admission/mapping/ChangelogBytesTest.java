@@ -36,6 +36,12 @@ class ChangelogBytesTest {
     // when: one is asked, one granted by a tick, one settled, one cancelled
     List<Integer> atTen = bytesPerCommand(ten);
     List<Integer> atTenThousand = bytesPerCommand(tenThousand);
+    System.out.println(
+        "Changelog bytes of a request, a tick with its grant, a settlement and a cancellation: "
+            + atTen
+            + " at 10 queued, "
+            + atTenThousand
+            + " at 10,000");
 
     // then
     assertThat(atTenThousand).hasSameSizeAs(atTen).allMatch(bytes -> bytes > 0);
