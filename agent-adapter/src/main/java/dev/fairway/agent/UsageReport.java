@@ -1,5 +1,7 @@
 package dev.fairway.agent;
 
+import dev.fairway.agent.provider.ProviderUsage;
+
 /**
  * Tokens that a call used, as the provider reported them. Null is unknown, never zero; what is
  * unknown is not refunded.
@@ -17,7 +19,7 @@ public record UsageReport(
     Long outputTokens,
     boolean exact) {
   /** More than any call uses, of any kind: the coordinator takes no larger number. */
-  public static final long TOKENS_MAX = 100_000_000;
+  public static final long TOKENS_MAX = ProviderUsage.TOKENS_MAX;
 
   /** Checks that no number is negative or absurd. */
   public UsageReport {

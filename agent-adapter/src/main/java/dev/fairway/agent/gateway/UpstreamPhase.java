@@ -18,12 +18,15 @@ import org.eclipse.jetty.client.HttpResponseException;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.util.thread.SerializedInvoker;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What happens to a call from its grant on: it goes upstream, its answer comes back and is passed
  * on and settled; after a 429 it goes back in line. Used by the call's invoker.
  */
 final class UpstreamPhase {
+  private static final Logger log = LoggerFactory.getLogger(UpstreamPhase.class);
   private static final int ERROR_BODY_BYTES_MAX = 1 << 20;
   private static final int GRANTS_EXPIRED_MAX = 3;
 
@@ -120,6 +123,7 @@ final class UpstreamPhase {
       upstream = new UpstreamCall(context, plan, invoker);
       upstream.send(this::onHead, this::onUpstreamFailed);
     } catch (RuntimeException e) {
+      log.error("Expected to send a call, but failed; its lease is given back", e);
       onUpstreamFailed(e);
     }
   }

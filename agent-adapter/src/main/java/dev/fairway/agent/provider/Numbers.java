@@ -10,9 +10,6 @@ final class Numbers {
   /** No limit and no usage is larger; above it a number is absurd, so unknown. */
   static final long AMOUNT_MAX = 1_000_000_000_000L;
 
-  /** No call uses more; the client reports no larger number. */
-  static final long TOKENS_MAX = 100_000_000;
-
   private static final int LENGTH_MAX = 40;
   private static final Pattern DECIMAL = Pattern.compile("\\+?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)");
   private static final BigDecimal LARGEST = BigDecimal.valueOf(AMOUNT_MAX);
@@ -35,7 +32,7 @@ final class Numbers {
         : (Long) decimal.setScale(0, RoundingMode.DOWN).longValueExact();
   }
 
-  /** What one call used: an amount up to {@link #TOKENS_MAX}, or null. */
+  /** What one call used: an amount up to {@link ProviderUsage#TOKENS_MAX}, or null. */
   static Long tokens(String text) {
     return tokens(amount(text));
   }
@@ -46,7 +43,7 @@ final class Numbers {
   }
 
   static Long tokens(Long amount) {
-    return amount == null || amount > TOKENS_MAX ? null : amount;
+    return amount == null || amount > ProviderUsage.TOKENS_MAX ? null : amount;
   }
 
   /** An amount in a JSON value, which may be a number or a text that is one. */

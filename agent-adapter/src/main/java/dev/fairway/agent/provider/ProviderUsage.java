@@ -17,6 +17,8 @@ public record ProviderUsage(
     Long cacheWriteTokens,
     Long outputTokens,
     boolean exact) {
+  /** More than any call uses, of any kind; the coordinator takes no larger number. */
+  public static final long TOKENS_MAX = 100_000_000;
 
   /** This usage, with what the later report knows put over it: reports are totals so far. */
   ProviderUsage overwrittenBy(ProviderUsage later) {

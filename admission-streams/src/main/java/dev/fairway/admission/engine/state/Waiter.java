@@ -58,14 +58,7 @@ public record Waiter(
 
   /** A copy that was told this ETA at this time. */
   public Waiter told(long atMs, long etaMs) {
-    return new Waiter(
-        request,
-        contentHash,
-        appendedAtMs,
-        attempt,
-        arrival,
-        enqueuedAtMs,
-        deadlineMs,
+    return copy(
         estimate,
         cost,
         weightMilli,
@@ -74,7 +67,6 @@ public record Waiter(
         atMs,
         etaMs,
         firstEtaMs != null ? firstEtaMs : (Long) etaMs,
-        forecast,
         standing,
         flowShift);
   }
@@ -92,14 +84,7 @@ public record Waiter(
       long newStartTag,
       long newFinishTag,
       Standing newStanding) {
-    return new Waiter(
-        request,
-        contentHash,
-        appendedAtMs,
-        attempt,
-        arrival,
-        enqueuedAtMs,
-        deadlineMs,
+    return copy(
         newEstimate,
         newCost,
         newWeightMilli,
@@ -108,7 +93,6 @@ public record Waiter(
         toldAtMs,
         toldEtaMs,
         firstEtaMs,
-        forecast,
         newStanding,
         flowShift);
   }
@@ -131,26 +115,48 @@ public record Waiter(
 
   /** A copy that came in line at that shift of its flow. */
   Waiter since(long newFlowShift) {
-    return newFlowShift == flowShift
-        ? this
-        : new Waiter(
-            request,
-            contentHash,
-            appendedAtMs,
-            attempt,
-            arrival,
-            enqueuedAtMs,
-            deadlineMs,
-            estimate,
-            cost,
-            weightMilli,
-            startTag,
-            finishTag,
-            toldAtMs,
-            toldEtaMs,
-            firstEtaMs,
-            forecast,
-            standing,
-            newFlowShift);
+    return copy(
+        estimate,
+        cost,
+        weightMilli,
+        startTag,
+        finishTag,
+        toldAtMs,
+        toldEtaMs,
+        firstEtaMs,
+        standing,
+        newFlowShift);
+  }
+
+  private Waiter copy(
+      Amounts newEstimate,
+      long newCost,
+      int newWeightMilli,
+      long newStartTag,
+      long newFinishTag,
+      Long newToldAtMs,
+      Long newToldEtaMs,
+      Long newFirstEtaMs,
+      Standing newStanding,
+      long newFlowShift) {
+    return new Waiter(
+        request,
+        contentHash,
+        appendedAtMs,
+        attempt,
+        arrival,
+        enqueuedAtMs,
+        deadlineMs,
+        newEstimate,
+        newCost,
+        newWeightMilli,
+        newStartTag,
+        newFinishTag,
+        newToldAtMs,
+        newToldEtaMs,
+        newFirstEtaMs,
+        forecast,
+        newStanding,
+        newFlowShift);
   }
 }
