@@ -36,6 +36,9 @@ public final class QuotaYaml {
   /** Longest file that is read, in bytes. */
   public static final int FILE_BYTES_MAX = 1024 * 1024;
 
+  /** A value that long is recognised; the rest of it says nothing new. */
+  private static final int TOLD_MAX = 60;
+
   private static final Set<String> SECTIONS = Set.of("quotas", "admission", "gateway", "kafka");
   private static final ObjectMapper YAML =
       new ObjectMapper(
@@ -191,9 +194,13 @@ public final class QuotaYaml {
     return switch (node.getNodeType()) {
       case ARRAY -> "a list";
       case OBJECT -> "fields";
-      case NUMBER, BOOLEAN, STRING -> "'" + node.asText() + "'";
+      case NUMBER, BOOLEAN, STRING -> "'" + shortened(node.asText()) + "'";
       default -> "nothing";
     };
+  }
+
+  private static String shortened(String text) {
+    return text.length() <= TOLD_MAX ? text : text.substring(0, TOLD_MAX) + "...";
   }
 
   private static GatewaySection gateway(JsonNode node, List<Quota> quotas, Errors errors) {

@@ -263,6 +263,8 @@ public final class SimulateReport {
         "re-plan",
         "What an agent does that gave a turn up: it has lost its place and reads everything again.");
     study.policies().forEach(policy -> meanings.put(policy.wireName(), policy.meaning()));
+    // It always runs: the others are measured against it.
+    meanings.put(Policy.CLAIRVOYANT.wireName(), Policy.CLAIRVOYANT.meaning());
     for (Metric metric : Metric.values()) {
       meanings.put(words(metric), metric.meaning());
     }

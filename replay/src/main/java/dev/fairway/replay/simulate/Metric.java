@@ -8,7 +8,7 @@ public enum Metric {
       "429s per 1000 calls that reached the provider, refused ones too.",
       (own, best) -> 1000.0 * own.refusals() / own.calls()),
   USEFUL_VS_CLAIRVOYANT(
-      "Input tokens of completed turns, beside the clairvoyant's.",
+      "Input tokens of completed turns, over the clairvoyant's.",
       (own, best) -> (double) own.usefulInput() / best.usefulInput()),
   USEFUL(
       "Input tokens of completed turns, over what the limit left to the fleet.",
@@ -22,10 +22,10 @@ public enum Metric {
       (own, best) -> (double) own.tokens() / own.finishedPrs()),
   FINISHED_PRS("Merged pull requests.", (own, best) -> own.finishedPrs()),
   FINISHED_VS_CLAIRVOYANT(
-      "Merged pull requests, beside the clairvoyant's.",
+      "Merged pull requests, over the clairvoyant's.",
       (own, best) -> (double) own.finishedPrs() / best.finishedPrs()),
   CRITICAL_WAIT_VS_CLAIRVOYANT(
-      "Admission waits along a merged pull request's chain of tasks, beside the clairvoyant's.",
+      "Admission waits along a merged pull request's chain of tasks, over the clairvoyant's.",
       (own, best) -> own.criticalWaitMs() / best.criticalWaitMs()),
   CRITICAL_WAIT_S(
       "Admission waits along a merged pull request's chain of tasks, in seconds.",
@@ -35,7 +35,7 @@ public enum Metric {
       (own, best) -> (own.criticalWaitMs() - best.criticalWaitMs()) / 1000),
   LEAF_P50_VS_CLAIRVOYANT(
       "Median time of a turn of the agents that lint and wait for nobody, their own wait and"
-          + " tools included, beside the clairvoyant's.",
+          + " tools included, over the clairvoyant's.",
       (own, best) -> own.leafP50Ms() / best.leafP50Ms()),
   TASK_P50_S("Median time of a task, in seconds.", (own, best) -> own.taskP50Ms() / 1000),
   TASK_P95_S(
