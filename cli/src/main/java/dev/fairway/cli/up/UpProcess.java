@@ -89,7 +89,8 @@ public final class UpProcess implements AutoCloseable {
     coordinator = parts.add("coordinator", AdmissionService.start(deciding));
     dispatcher = parts.add("dispatcher", DispatcherService.start(delivering));
     awaitHealthy();
-    String gateway = gatewaySection() == null ? null : startGateway(bootstrap, registry, ports);
+    String gateway =
+        gatewaySection() == null ? null : startGateway(data, bootstrap, registry, ports);
     addresses =
         new Addresses(
             bootstrap,
@@ -220,7 +221,8 @@ public final class UpProcess implements AutoCloseable {
     return DispatcherConfig.of(values);
   }
 
-  private String startGateway(String bootstrap, String registry, RememberedPorts ports) {
+  private String startGateway(
+      DataFolder data, String bootstrap, String registry, RememberedPorts ports) {
     GatewaySection section = gatewaySection();
     int port = section.config().port();
     if (port == 0) {
@@ -231,7 +233,13 @@ public final class UpProcess implements AutoCloseable {
         .add(
             "gateway",
             GatewayProcess.start(
-                section, port, bootstrap, registry, settings.topics(), clientSettings()))
+                section,
+                port,
+                bootstrap,
+                registry,
+                settings.topics(),
+                data.path().resolve(section.id() + ".handover"),
+                clientSettings()))
         .url();
   }
 
