@@ -35,15 +35,19 @@ public final class AdmissionClient implements AutoCloseable {
   private final Counters counters;
   private final UnleasedReports reports;
   private final Completions completions;
-  private final RequestIds requestIds = new RequestIds();
+  private final RequestIds requestIds;
+  private final Handover handover;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   AdmissionClient(
       AdmissionClientConfig config,
       Producer<String, SpecificRecord> producer,
       Consumer<byte[], byte[]> consumer,
-      ReplyReader.Decoder decoder) {
+      ReplyReader.Decoder decoder,
+      RequestIds requestIds,
+      Handover handover) {
     this.config = config;
+    this.requestIds = requestIds;
     this.timers = new SchedulerTimers("fairway-scheduler-" + config.agentId());
     this.outbox = new KafkaOutbox(producer, config.topics(), timers);
     this.completions = new Completions(config.completionExecutor(), timers);
@@ -51,7 +55,8 @@ public final class AdmissionClient implements AutoCloseable {
     ClientContext context = new ClientContext(config, timers, outbox, completions, counters);
     this.reports = context.reports();
     this.leases = new LeaseBook(context);
-    this.calls = new CallBook(context, leases, requestIds);
+    this.handover = handover;
+    this.calls = new CallBook(context, leases, requestIds, handover);
     this.replies =
         new ReplyReader(
             consumer,
@@ -59,6 +64,7 @@ public final class AdmissionClient implements AutoCloseable {
             decoder,
             timers,
             counters,
+            handover,
             calls);
   }
 
@@ -222,5 +228,6 @@ public final class AdmissionClient implements AutoCloseable {
     outbox.close(config.closeTimeout());
     replies.close(config.closeTimeout());
     timers.close();
+    handover.close();
   }
 }

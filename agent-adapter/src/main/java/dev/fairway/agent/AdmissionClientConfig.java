@@ -3,6 +3,7 @@ package dev.fairway.agent;
 import dev.fairway.agent.fallback.FallbackConfig;
 import dev.fairway.schemas.DurationText;
 import dev.fairway.schemas.Topics;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -33,6 +34,10 @@ import java.util.concurrent.ForkJoinPool;
  * @param closeTimeout how long {@link AdmissionClient#close} waits for the broker
  * @param completionExecutor runs what depends on the futures, and queue listeners. It must not run
  *     tasks in the thread that submits them: that may be the one that reads replies
+ * @param handover file in which the client keeps how its request ids begin and how far it has read
+ *     its decisions, or null for none. Should the process be killed, the next client with the same
+ *     file and agent id withdraws what was in line and gives back the grants that nobody has read.
+ *     One client at a time; not for calls that name their request id to ask again for the same
  * @param clientProperties Kafka client and serde properties on top, such as {@code
  *     security.protocol}; what the protocol needs cannot be overridden
  */
@@ -53,6 +58,7 @@ public record AdmissionClientConfig(
     Duration startTimeout,
     Duration closeTimeout,
     Executor completionExecutor,
+    Path handover,
     Map<String, Object> clientProperties) {
 
   /** Checks the ranges. */
@@ -161,6 +167,7 @@ public record AdmissionClientConfig(
     private Duration startTimeout = Duration.ofSeconds(30);
     private Duration closeTimeout = Duration.ofSeconds(10);
     private Executor completionExecutor = ForkJoinPool.commonPool();
+    private Path handover;
     private Map<String, Object> clientProperties = Map.of();
 
     private Builder(String bootstrapServers, String registryUrl, String agentId) {
@@ -232,6 +239,12 @@ public record AdmissionClientConfig(
       return this;
     }
 
+    /** File that one client leaves to the next, should it be killed; none if not called. */
+    public Builder handover(Path handover) {
+      this.handover = handover;
+      return this;
+    }
+
     /** Kafka client and serde properties on top. */
     public Builder clientProperties(Map<String, ?> clientProperties) {
       this.clientProperties = Map.copyOf(clientProperties);
@@ -261,6 +274,7 @@ public record AdmissionClientConfig(
           startTimeout,
           closeTimeout,
           completionExecutor,
+          handover,
           clientProperties);
     }
   }

@@ -42,13 +42,14 @@ final class CallBook implements ReplyReader.Handler {
 
   private boolean closed;
 
-  CallBook(ClientContext context, LeaseBook leases, RequestIds requestIds) {
+  CallBook(ClientContext context, LeaseBook leases, RequestIds requestIds, Handover handover) {
     this.context = context;
     this.leases = leases;
     this.requestIds = requestIds;
     this.silent = new SilentSettlements(context);
     this.silentKeys = new SilentKeys(context, safeCapacities, new Waiting(), FullJitter.STANDARD);
-    this.decisions = new Decisions(context, silent, safeCapacities, silentKeys, new Decided());
+    this.decisions =
+        new Decisions(context, silent, safeCapacities, silentKeys, handover, new Decided());
   }
 
   synchronized int pendingCalls() {
@@ -159,6 +160,11 @@ final class CallBook implements ReplyReader.Handler {
   @Override
   public void onDecision(Decision decision, long receivedAtMs) {
     locked(() -> decisions.handle(decision, receivedAtMs));
+  }
+
+  @Override
+  public void onMissed(Decision decision) {
+    locked(() -> decisions.missed(decision));
   }
 
   /** Cancels every call; later ones are refused. */

@@ -30,6 +30,7 @@ final class ClientStart {
   private final long deadlineNanos;
   private Consumer<byte[], byte[]> consumer;
   private Producer<String, SpecificRecord> producer;
+  private Handover handover = Handover.none();
 
   private ClientStart(AdmissionClientConfig config) {
     this.config = config;
@@ -84,12 +85,16 @@ final class ClientStart {
             KafkaClients.producerProperties(config), new StringSerializer(), serializer);
     awaitMetadata(config.topics().requests());
     awaitMetadata(config.topics().settlements());
+    RequestIds requestIds = new RequestIds();
+    handover = Handover.open(config.handover(), requestIds.prefix());
     AdmissionClient client =
         new AdmissionClient(
             config,
             producer,
             consumer,
-            (topic, bytes) -> (Decision) deserializer.deserialize(topic, bytes));
+            (topic, bytes) -> (Decision) deserializer.deserialize(topic, bytes),
+            requestIds,
+            handover);
     client.open(Duration.ofMillis(Math.max(1, leftMs())));
     return client;
   }
@@ -158,6 +163,7 @@ final class ClientStart {
   }
 
   private void abandon() {
+    handover.close();
     if (producer != null) {
       producer.close(Duration.ZERO);
     }

@@ -46,6 +46,7 @@ final class Decisions {
   private final SilentSettlements silent;
   private final SafeCapacities safeCapacities;
   private final SilentKeys silentKeys;
+  private final Handover handover;
   private final Calls calls;
   private final DecisionMemory memory = new DecisionMemory();
 
@@ -54,11 +55,13 @@ final class Decisions {
       SilentSettlements silent,
       SafeCapacities safeCapacities,
       SilentKeys silentKeys,
+      Handover handover,
       Calls calls) {
     this.context = context;
     this.silent = silent;
     this.safeCapacities = safeCapacities;
     this.silentKeys = silentKeys;
+    this.handover = handover;
     this.calls = calls;
   }
 
@@ -109,12 +112,23 @@ final class Decisions {
     }
   }
 
+  /** A decision that the client before this one would have read, had it not been killed. */
+  void missed(Decision decision) {
+    if (context.config().speaksFor(decision.getAgentId()) && !memory.isSeen(decision)) {
+      onUnexpected(decision);
+    }
+  }
+
   private void onUnexpected(Decision decision) {
-    if (!memory.isGivenUp(decision)) {
+    boolean inherited = handover.isInherited(decision.getRequestId());
+    if (!inherited && !memory.isGivenUp(decision)) {
       context.counters().foreignReplies.increment();
       return;
     }
     memory.see(decision);
+    if (inherited && decision.getQueued() != null) {
+      silent.cancel(decision.getAgentId(), decision.getQuota(), decision.getRequestId());
+    }
     if (decision.getGranted() != null) {
       context.counters().returnedGrants.increment();
       silent.giveBack(

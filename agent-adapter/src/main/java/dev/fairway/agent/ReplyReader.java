@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
@@ -25,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * it does not exist, because the agent registers by its first request and the dispatcher creates
  * the topic for the reply, that position is its beginning, whenever it appears: everything in it is
  * younger than this client. Until then the thread looks for it seldom, and often while a request is
- * out.
+ * out. Where a client before this one was killed, what it has not read any more is looked through
+ * first.
  */
 final class ReplyReader {
   private static final Logger log = LoggerFactory.getLogger(ReplyReader.class);
@@ -38,10 +40,16 @@ final class ReplyReader {
   private static final long TROUBLE_PAUSE_MS = 1_000;
   private static final long TROUBLE_LOG_MS = 30_000;
 
+  /** Most records that are looked through for what the client before has missed. */
+  static final long MISSED_MAX = 100_000;
+
   /** Who reads the decisions; must not block. */
   interface Handler {
     /** A decision was read. */
     void onDecision(Decision decision, long receivedAtMs);
+
+    /** A decision was read that was there before this client began, and the one before missed. */
+    void onMissed(Decision decision);
 
     /** Whether a reply may come at any moment. */
     boolean expectsReply();
@@ -57,6 +65,7 @@ final class ReplyReader {
   private final Decoder decoder;
   private final Timers timers;
   private final Counters counters;
+  private final Handover handover;
   private final Handler handler;
 
   /** At most one permit: somebody expects a reply, or the reader is to stop. */
@@ -64,6 +73,10 @@ final class ReplyReader {
 
   private volatile boolean assigned;
   private volatile boolean closed;
+
+  /** What lies before was missed by the client before; 0 once it is looked through. */
+  private long liveFrom;
+
   private long lookDelayMs = LOOK_IDLE_MS;
   private long troubleLoggedAtMs = Long.MIN_VALUE / 2;
   private long unreadableLoggedAtMs = Long.MIN_VALUE / 2;
@@ -75,12 +88,14 @@ final class ReplyReader {
       Decoder decoder,
       Timers timers,
       Counters counters,
+      Handover handover,
       Handler handler) {
     this.consumer = consumer;
     this.partition = partition;
     this.decoder = decoder;
     this.timers = timers;
     this.counters = counters;
+    this.handover = handover;
     this.handler = handler;
   }
 
@@ -94,9 +109,22 @@ final class ReplyReader {
       consumer.assign(List.of(partition));
       consumer.seekToEnd(List.of(partition));
       // seekToEnd is lazy: only asking for the position makes the consumer look it up.
-      consumer.position(partition, timeout);
+      long end = consumer.position(partition, timeout);
+      handover.read(goBackTo(handover.position(), end, timeout));
       assigned = true;
     }
+  }
+
+  /** What the client before has not read is looked through first; the position is returned. */
+  private long goBackTo(long missedFrom, long end, Duration timeout) {
+    if (missedFrom == Handover.UNKNOWN || missedFrom >= end) {
+      return end;
+    }
+    long first = consumer.beginningOffsets(List.of(partition), timeout).get(partition);
+    long from = Math.min(end, Math.max(missedFrom, Math.max(first, end - MISSED_MAX)));
+    consumer.seek(partition, from);
+    liveFrom = end;
+    return from;
   }
 
   /** Starts the poll thread. */
@@ -152,9 +180,7 @@ final class ReplyReader {
   void step() {
     try {
       if (assigned || appeared()) {
-        for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-          onRecord(record);
-        }
+        onRecords(consumer.poll(POLL));
       } else {
         awaitTopic();
       }
@@ -165,6 +191,17 @@ final class ReplyReader {
       // The brokers are out of reach, which the Kafka client logs; it keeps its position.
     } catch (KafkaException e) {
       onTrouble(e);
+    }
+  }
+
+  private void onRecords(ConsumerRecords<byte[], byte[]> records) {
+    List<ConsumerRecord<byte[], byte[]>> read = records.records(partition);
+    if (!read.isEmpty()) {
+      handover.read(read.get(read.size() - 1).offset() + 1);
+    }
+    read.forEach(this::onRecord);
+    if (liveFrom > 0 && consumer.position(partition) >= liveFrom) {
+      liveFrom = 0;
     }
   }
 
@@ -189,7 +226,12 @@ final class ReplyReader {
       counters.unreadableReplies.increment();
       return;
     }
-    handler.onDecision(decision, timers.nowMs());
+    if (record.offset() < liveFrom) {
+      handler.onMissed(decision);
+    } else {
+      liveFrom = 0;
+      handler.onDecision(decision, timers.nowMs());
+    }
   }
 
   private boolean appeared() {
@@ -198,6 +240,7 @@ final class ReplyReader {
     }
     consumer.assign(List.of(partition));
     consumer.seekToBeginning(List.of(partition));
+    handover.read(0);
     assigned = true;
     return true;
   }

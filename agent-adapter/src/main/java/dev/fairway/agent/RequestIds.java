@@ -24,6 +24,11 @@ public final class RequestIds {
     this.prefix = "r" + Base64.getUrlEncoder().withoutPadding().encodeToString(random) + ".";
   }
 
+  /** How every id begins that this makes, and none that another one makes. */
+  String prefix() {
+    return prefix;
+  }
+
   /** The next id: at most 33 characters of the request id grammar. */
   public String next() {
     return prefix + Long.toString(next.incrementAndGet(), Character.MAX_RADIX);

@@ -21,7 +21,12 @@ final class SilentSettlements {
 
   /** Takes a call out of its line. */
   void cancel(PendingCall call) {
-    send(Records.cancellation(call.agentId(), call.call.quota(), call.requestId()));
+    cancel(call.agentId(), call.call.quota(), call.requestId());
+  }
+
+  /** Takes a request out of its line. */
+  void cancel(String agentId, String quota, String requestId) {
+    send(Records.cancellation(agentId, quota, requestId));
   }
 
   /** Returns a grant under which nothing was sent. */

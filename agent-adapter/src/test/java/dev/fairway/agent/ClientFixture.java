@@ -33,6 +33,10 @@ final class ClientFixture {
   }
 
   ClientFixture(UnaryOperator<AdmissionClientConfig.Builder> settings) {
+    this(settings, Handover.none());
+  }
+
+  ClientFixture(UnaryOperator<AdmissionClientConfig.Builder> settings, Handover handover) {
     config =
         settings
             .apply(
@@ -42,7 +46,7 @@ final class ClientFixture {
     ClientContext context =
         new ClientContext(config, timers, outbox, new Completions(Runnable::run, timers), counters);
     leases = new LeaseBook(context);
-    calls = new CallBook(context, leases, new RequestIds());
+    calls = new CallBook(context, leases, new RequestIds(), handover);
   }
 
   static LeaseCall.Builder call() {

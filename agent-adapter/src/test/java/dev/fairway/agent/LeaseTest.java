@@ -411,7 +411,7 @@ class LeaseTest {
             new Completions(later::add, client.timers),
             client.counters);
     LeaseBook leases = new LeaseBook(context);
-    CallBook calls = new CallBook(context, leases, new RequestIds());
+    CallBook calls = new CallBook(context, leases, new RequestIds(), Handover.none());
     CompletableFuture<Lease> future = calls.acquire(ClientFixture.call().build());
     calls.onDecision(client.grant(client.lastRequestId(), 1), client.timers.nowMs());
 

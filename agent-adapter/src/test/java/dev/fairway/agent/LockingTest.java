@@ -80,7 +80,7 @@ class LockingTest {
     ClientContext context =
         new ClientContext(config, timers, outbox, new Completions(others, timers), new Counters());
     LeaseBook leases = new LeaseBook(context);
-    CallBook calls = new CallBook(context, leases, new RequestIds());
+    CallBook calls = new CallBook(context, leases, new RequestIds(), Handover.none());
     outbox.onRequest(
         request -> {
           synchronized (client) {

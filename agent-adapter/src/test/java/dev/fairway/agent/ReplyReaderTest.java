@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.fairway.schemas.Decision;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.apache.kafka.common.PartitionInfo;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ReplyReaderTest {
   private static final String TOPIC = "fairway.replies.agent-1";
@@ -27,6 +29,8 @@ class ReplyReaderTest {
   private final ClientFixture client = new ClientFixture();
   private final Counters counters = new Counters();
   private final List<String> read = new ArrayList<>();
+  private final List<String> missed = new ArrayList<>();
+  private Handover handover = Handover.none();
   private final ReplyReader reader = reader(0);
 
   /** Case C54: what is written right after the start has returned must be read. */
@@ -115,6 +119,61 @@ class ReplyReaderTest {
   }
 
   @Test
+  void shouldLookThroughWhatTheClientBeforeHasNotRead(@TempDir Path folder) {
+    // given: it had read up to 4, and was killed
+    Path file = folder.resolve("handover");
+    try (Handover before = Handover.open(file, "rBefore.")) {
+      before.read(4);
+    }
+    createTopic(1);
+    consumer.updateBeginningOffsets(Map.of(PARTITION, 0L));
+    consumer.updateEndOffsets(Map.of(PARTITION, 6L));
+    try (Handover now = Handover.open(file, "rNow.")) {
+      handover = now;
+      ReplyReader next = reader(0);
+
+      // when
+      next.resolve(SECOND);
+      for (int offset = 4; offset < 8; offset++) {
+        consumer.addRecord(record(offset, "record-" + offset));
+      }
+      next.step();
+
+      // then
+      assertThat(missed).containsExactly("record-4", "record-5");
+      assertThat(read).containsExactly("record-6", "record-7");
+    }
+    try (Handover after = Handover.open(file, "rAfter.")) {
+      assertThat(after.position()).isEqualTo(8);
+    }
+  }
+
+  @Test
+  void shouldNotTakeAnythingForMissedInATopicThatWasDeletedAndCreatedAnew(@TempDir Path folder) {
+    // given: nothing to look through but what is gone by now
+    Path file = folder.resolve("handover");
+    try (Handover before = Handover.open(file, "rBefore.")) {
+      before.read(900);
+    }
+    createTopic(1);
+    consumer.updateBeginningOffsets(Map.of(PARTITION, 0L));
+    consumer.updateEndOffsets(Map.of(PARTITION, 3L));
+    try (Handover now = Handover.open(file, "rNow.")) {
+      handover = now;
+      ReplyReader next = reader(0);
+
+      // when
+      next.resolve(SECOND);
+      consumer.addRecord(record(3, "first"));
+      next.step();
+
+      // then
+      assertThat(missed).isEmpty();
+      assertThat(read).containsExactly("first");
+    }
+  }
+
+  @Test
   void shouldCloseTheConsumerAndEndItsThread() {
     // given
     createTopic(1);
@@ -142,10 +201,16 @@ class ReplyReaderTest {
         },
         client.timers,
         counters,
+        handover,
         new ReplyReader.Handler() {
           @Override
           public void onDecision(Decision decision, long receivedAtMs) {
             read.add(decision.getRequestId());
+          }
+
+          @Override
+          public void onMissed(Decision decision) {
+            missed.add(decision.getRequestId());
           }
 
           @Override

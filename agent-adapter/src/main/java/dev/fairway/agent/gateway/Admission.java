@@ -17,6 +17,9 @@ interface Admission {
    */
   CompletableFuture<Grant> ask(LeaseCall call);
 
+  /** A request id that nobody uses again, for {@link LeaseCall#requestId()}. */
+  String newRequestId();
+
   /** Reports a call that was made without a grant. */
   void unleased(String member, String quota, UsageReport usage, ProviderSignal signal);
 

@@ -1,6 +1,5 @@
 package dev.fairway.agent.gateway;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.ProviderSignal.Dimension;
 import dev.fairway.agent.gateway.ApiInput.BadInputException;
@@ -10,40 +9,47 @@ import java.util.EnumSet;
 
 /** A provider's signal as agents tell it over HTTP. */
 final class ApiSignal {
+  private static final int STATUS_MIN = 100;
+  private static final int STATUS_MAX = 599;
+
   private ApiSignal() {}
 
   /** The signal, or null if there is none. */
-  static ProviderSignal of(JsonNode node) throws BadInputException {
-    if (!node.isObject()) {
+  static ProviderSignal of(ApiInput in) throws BadInputException {
+    if (in == null) {
       return null;
     }
-    ApiInput in = ApiInput.of(node);
     ProviderSignal.Builder signal = ProviderSignal.builder();
-    Long status = in.longOrNull("status");
+    Long status = in.longOrNull("status", STATUS_MIN, STATUS_MAX);
     if (status != null) {
-      signal.status((int) Math.min(Integer.MAX_VALUE, status));
+      signal.status(status.intValue());
     }
-    if (node.hasNonNull("class")) {
-      signal.kind(in.constant("class", SignalClass.class, EnumSet.allOf(SignalClass.class)));
-    }
+    signal.kind(in.constantOrNull("class", SignalClass.class, EnumSet.allOf(SignalClass.class)));
     Long retryAfterMs = in.longOrNull("retry_after_ms");
     if (retryAfterMs != null) {
       signal.retryAfter(Duration.ofMillis(retryAfterMs));
     }
-    for (Dimension dimension : Dimension.values()) {
-      JsonNode limit = node.path("limits").path(dimension.wireName());
-      if (limit.isObject()) {
-        ApiInput reading = ApiInput.of(limit);
-        Long resetMs = reading.longOrNull("reset_ms");
-        signal.limit(
-            dimension,
-            reading.longOrNull("limit"),
-            reading.longOrNull("remaining"),
-            resetMs == null ? null : Duration.ofMillis(resetMs));
-        reading.end();
+    ApiInput limits = in.objectOrNull("limits");
+    if (limits != null) {
+      for (Dimension dimension : Dimension.values()) {
+        limit(signal, dimension, limits.objectOrNull(dimension.wireName()));
       }
+      limits.end();
     }
-    in.end("limits", "class");
+    in.end();
     return signal.build();
+  }
+
+  private static void limit(ProviderSignal.Builder signal, Dimension dimension, ApiInput reading)
+      throws BadInputException {
+    if (reading != null) {
+      Long resetMs = reading.longOrNull("reset_ms");
+      signal.limit(
+          dimension,
+          reading.longOrNull("limit"),
+          reading.longOrNull("remaining"),
+          resetMs == null ? null : Duration.ofMillis(resetMs));
+      reading.end();
+    }
   }
 }

@@ -80,6 +80,11 @@ record CallBody(byte[] bytes, JsonNode json) {
     return json.path("stream").asBoolean(false);
   }
 
+  /** Whether a stream of chat completions is asked to tell its usage. */
+  boolean tellsUsage() {
+    return json.path("stream_options").path("include_usage").booleanValue();
+  }
+
   /** The most output tokens that the call allows, or null if it names no limit. */
   Long maxOutputTokens() {
     Long most = null;

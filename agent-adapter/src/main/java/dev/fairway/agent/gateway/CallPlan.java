@@ -92,9 +92,11 @@ record CallPlan(
   /**
    * The call as it is asked for.
    *
+   * @param requestId id of the request
    * @param repeats the request that this one repeats, or null
    */
-  LeaseCall leaseCall(String repeats, Duration timeout, Consumer<QueueUpdate> onQueued) {
+  LeaseCall leaseCall(
+      String requestId, String repeats, Duration timeout, Consumer<QueueUpdate> onQueued) {
     LeaseCall.Builder call =
         LeaseCall.of(target.quota())
             .member(asker.member())
@@ -104,6 +106,7 @@ record CallPlan(
             .tenant(asker.tenant())
             .repeatFailures(asker.repeatFailures())
             .estimateMethod(input.method())
+            .requestId(requestId)
             .retryOf(repeats)
             .timeout(timeout)
             .onQueued(onQueued);

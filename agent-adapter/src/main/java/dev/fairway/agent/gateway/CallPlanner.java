@@ -114,7 +114,7 @@ final class CallPlanner {
         asking,
         bodyHash,
         read.stream(),
-        asking != body,
+        asking != body && !read.tellsUsage(),
         asker,
         counted ? estimator.estimate(endpoint, read) : null,
         counted

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.io.EofException;
@@ -34,6 +35,7 @@ final class ClientAnswer {
   private final Response response;
   private final Callback callback;
   private final SerializedInvoker invoker;
+  private final Supplier<String> requestId;
   private final Consumer<Throwable> onFailure;
   private final AtomicBoolean ended = new AtomicBoolean();
   private boolean begun;
@@ -41,16 +43,23 @@ final class ClientAnswer {
   private Runnable next;
   private volatile long writingSince;
 
+  /**
+   * Nothing has been sent.
+   *
+   * @param requestId gives the id of the call's request when an answer begins, or null
+   */
   ClientAnswer(
       ApiFamily family,
       Response response,
       Callback callback,
       SerializedInvoker invoker,
+      Supplier<String> requestId,
       Consumer<Throwable> onFailure) {
     this.family = family;
     this.response = response;
     this.callback = callback;
     this.invoker = invoker;
+    this.requestId = requestId;
     this.onFailure = onFailure;
   }
 
@@ -68,6 +77,7 @@ final class ClientAnswer {
     response.setStatus(200);
     response.getHeaders().put("content-type", "text/event-stream; charset=utf-8");
     response.getHeaders().put("cache-control", "no-cache");
+    nameRequest();
   }
 
   /** Keeps a stream alive, unless the comment before has not gone out yet. */
@@ -82,20 +92,16 @@ final class ClientAnswer {
    * Begins an answer of the upstream, or goes on with the stream that was promised.
    *
    * @param lengthHolds whether the body goes through unchanged
-   * @param requestId of the lease, or null
    * @param ready run when the body may be written to {@link #sink()}
    */
-  void begin(
-      int status, HttpFields headers, boolean lengthHolds, String requestId, Runnable ready) {
+  void begin(int status, HttpFields headers, boolean lengthHolds, Runnable ready) {
     whenFree(
         () -> {
           if (!begun && !ended.get()) {
             begun = true;
             response.setStatus(status);
             Headers.toClient(headers, response.getHeaders(), lengthHolds);
-            response
-                .getHeaders()
-                .put("x-fairway-request-id", requestId == null ? "uncounted" : requestId);
+            nameRequest();
           }
           ready.run();
         });
@@ -139,6 +145,7 @@ final class ClientAnswer {
           response.setStatus(trouble.status());
           HttpFields.Mutable headers = response.getHeaders();
           headers.put("content-type", "application/json");
+          nameRequest();
           headers.put("x-should-retry", Boolean.toString(trouble.again()));
           if (trouble.retryAfter() != null) {
             headers.put("retry-after", Long.toString(trouble.retryAfterSeconds()));
@@ -166,6 +173,7 @@ final class ClientAnswer {
           }
           response.setStatus(status);
           Headers.toClient(headers, response.getHeaders(), true);
+          nameRequest();
           if (noRetry && !headers.contains("x-should-retry")) {
             response.getHeaders().put("x-should-retry", "false");
           }
@@ -180,6 +188,7 @@ final class ClientAnswer {
           if (!begun) {
             response.setStatus(status);
             Headers.toClient(headers, response.getHeaders(), false);
+            nameRequest();
           }
           endWith(body);
         });
@@ -220,6 +229,13 @@ final class ClientAnswer {
     return family
         .error(new Trouble(status, "The upstream answered " + status + ".", null, false))
         .toString();
+  }
+
+  private void nameRequest() {
+    String id = requestId.get();
+    if (id != null) {
+      response.getHeaders().put("x-fairway-request-id", id);
+    }
   }
 
   private void endWith(byte[] bytes) {

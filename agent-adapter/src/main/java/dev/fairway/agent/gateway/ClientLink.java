@@ -1,6 +1,7 @@
 package dev.fairway.agent.gateway;
 
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
@@ -18,6 +19,7 @@ final class ClientLink {
    * A client that waits.
    *
    * @param invoker the call's
+   * @param requestId gives the id of the call's request when an answer begins, or null
    * @param onGone told, by the invoker, if the client hangs up
    */
   ClientLink(
@@ -26,11 +28,12 @@ final class ClientLink {
       Response response,
       Callback callback,
       SerializedInvoker invoker,
+      Supplier<String> requestId,
       BiConsumer<ClientLink, Throwable> onGone) {
     this.request = request;
     this.invoker = invoker;
     this.onGone = onGone;
-    this.answer = new ClientAnswer(family, response, callback, invoker, this::gone);
+    this.answer = new ClientAnswer(family, response, callback, invoker, requestId, this::gone);
   }
 
   /** Begins to watch. */

@@ -249,6 +249,6 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
 
   private void refuse(ApiFamily family, Response response, Callback callback, Trouble trouble) {
     context.counters().refused.increment();
-    new ClientAnswer(family, response, callback, null, cause -> {}).trouble(trouble);
+    new ClientAnswer(family, response, callback, null, () -> null, cause -> {}).trouble(trouble);
   }
 }

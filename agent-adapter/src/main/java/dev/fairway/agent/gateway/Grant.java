@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 /** The right to send one call upstream, to be settled once. Thread-safe; nothing here blocks. */
 interface Grant {
 
-  /** Id of the request, or null where nothing was asked. */
+  /** Id of the request, granted or not, or null where nothing is asked. */
   String requestId();
 
   /** Id of the lease, or null where there is none. */

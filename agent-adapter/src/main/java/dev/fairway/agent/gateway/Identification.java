@@ -3,6 +3,7 @@ package dev.fairway.agent.gateway;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.agent.gateway.ApiInput.BadInputException;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
 import dev.fairway.schemas.Ids;
 import java.util.Set;
@@ -69,37 +70,44 @@ final class Identification {
         allowed(claimed(headers, "x-fairway-role"), caller.roles(), caller.role()),
         allowed(claimed(headers, "x-fairway-class"), caller.classes(), caller.leaseClass()),
         tenant,
-        (int) number(headers, "x-fairway-repeat-failures", REPEAT_FAILURES_MAX, 0),
+        repeatFailures(headers),
         cacheTtlMs(headers));
   }
 
   /**
    * Who asks over our own API: the fields of a body, or the headers that stand for them.
    *
-   * @throws IllegalArgumentException if the agent is not named
+   * @throws BadInputException if the agent is not named, or a field is out of its range
    */
-  static Asker claimed(Caller caller, HttpFields headers, JsonNode body) {
-    String agent = claim(headers, body, "agent");
+  static Asker claimed(Caller caller, HttpFields headers, ApiInput in) throws BadInputException {
+    String agent = claim(headers, in, "agent");
     if (agent == null) {
-      throw new IllegalArgumentException(
-          "Expected an agent's id in \"agent\", 1 to 100 characters A-Z a-z 0-9 . _ : -.");
+      throw new BadInputException(
+          "Expected an agent's id in \"agent\", 1 to 100 characters A-Z a-z 0-9 . _ : -, but found"
+              + " none.");
     }
-    String task = claim(headers, body, "task");
-    String tenant = caller.tenant() == null ? claim(headers, body, "tenant") : caller.tenant();
-    long failures = body.path("repeat_failures").asLong(0);
+    String task = claim(headers, in, "task");
+    String tenant = claim(headers, in, "tenant");
+    Long failures = in.longOrNull("repeat_failures", 0, REPEAT_FAILURES_MAX);
     return new Asker(
         within(caller, agent),
         task == null ? null : within(caller, task),
-        allowed(claim(headers, body, "role"), caller.roles(), caller.role()),
-        allowed(claim(headers, body, "class"), caller.classes(), caller.leaseClass()),
-        tenant,
-        (int) Math.max(0, Math.min(REPEAT_FAILURES_MAX, failures)),
+        allowed(claim(headers, in, "role"), caller.roles(), caller.role()),
+        allowed(claim(headers, in, "class"), caller.classes(), caller.leaseClass()),
+        caller.tenant() == null ? tenant : caller.tenant(),
+        failures == null ? repeatFailures(headers) : failures.intValue(),
         null);
   }
 
-  private static String claim(HttpFields headers, JsonNode body, String name) {
-    String said = body.path(name).textValue();
-    return Ids.isId(said) ? said : claimed(headers, "x-fairway-" + name);
+  private static String claim(HttpFields headers, ApiInput in, String name)
+      throws BadInputException {
+    String said = in.idOrNull(name);
+    return said == null ? claimed(headers, "x-fairway-" + name) : said;
+  }
+
+  /** The role of a task as far as its caller may claim it; null: it is not known. */
+  static String role(Caller caller, String claim) {
+    return claim == null ? null : allowed(claim, caller.roles(), caller.role());
   }
 
   private static Session session(HttpFields headers, CallBody body) {
@@ -185,14 +193,19 @@ final class Identification {
     return value == null || value.isBlank() ? null : value.strip();
   }
 
+  private static int repeatFailures(HttpFields headers) {
+    return (int) number(headers, "x-fairway-repeat-failures", REPEAT_FAILURES_MAX, 0);
+  }
+
   private static Long cacheTtlMs(HttpFields headers) {
     long seconds = number(headers, "x-fairway-cache-ttl", CACHE_TTL_S_MAX, -1);
     return seconds < 0 ? null : (Long) (seconds * 1_000);
   }
 
+  /** A number that a client sends: what is more than the most counts as that, what is none not. */
   private static long number(HttpFields headers, String name, long max, long otherwise) {
     String value = header(headers, name);
-    if (value == null || !value.matches("[0-9]{1,9}")) {
+    if (value == null || !value.matches("[0-9]{1,18}")) {
       return otherwise;
     }
     return Math.min(max, Long.parseLong(value));

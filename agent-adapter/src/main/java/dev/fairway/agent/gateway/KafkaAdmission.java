@@ -43,6 +43,11 @@ final class KafkaAdmission implements Admission {
   }
 
   @Override
+  public String newRequestId() {
+    return client.newRequestId();
+  }
+
+  @Override
   public void unleased(String member, String quota, UsageReport usage, ProviderSignal signal) {
     String requestId = client.newRequestId();
     follow(

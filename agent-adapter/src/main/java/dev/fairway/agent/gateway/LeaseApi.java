@@ -98,23 +98,23 @@ final class LeaseApi {
 
   private CompletableFuture<Answer> ask(HttpFields headers, ApiInput in, Caller caller)
       throws BadInputException {
-    Asker asker = Identification.claimed(caller, headers, in.json());
+    Asker asker = Identification.claimed(caller, headers, in);
     LeaseCall.Builder call =
-        LeaseCall.of(in.text("quota"))
+        LeaseCall.of(in.quotaId("quota"))
             .member(asker.member())
             .taskId(asker.task())
             .role(asker.role())
             .leaseClass(asker.leaseClass())
             .tenant(asker.tenant())
             .repeatFailures(asker.repeatFailures())
-            .retryOf(in.textOrNull("retry_of"))
+            .retryOf(in.requestIdOrNull("retry_of"))
             .timeout(holdMax)
             .estimateMethod("told over HTTP");
-    Long input = in.longOrNull("input_tokens");
-    Long output = in.longOrNull("max_output_tokens");
-    Long cached = in.longOrNull("cached_tokens");
+    Long input = in.longOrNull("input_tokens", 0, UsageReport.TOKENS_MAX);
+    Long output = in.longOrNull("max_output_tokens", 0, UsageReport.TOKENS_MAX);
+    Long cached = in.longOrNull("cached_tokens", 0, UsageReport.TOKENS_MAX);
     Long cacheEnd = in.longOrNull("cache_expires_at_ms");
-    Long unblocks = in.longOrNull("unblocks");
+    Long unblocks = in.longOrNull("unblocks", 0, Integer.MAX_VALUE);
     if (input != null) {
       call.inputTokens(input);
     }
@@ -125,10 +125,10 @@ final class LeaseApi {
       call.cachedTokens(cached, cacheEnd == null ? null : Instant.ofEpochMilli(cacheEnd));
     }
     if (unblocks != null) {
-      call.unblocks((int) Math.min(Integer.MAX_VALUE, unblocks));
+      call.unblocks(unblocks.intValue());
     }
     Long waitMs = in.longOrNull("wait_ms");
-    in.end("agent", "task", "role", "class", "tenant", "repeat_failures");
+    in.end();
     Ticket ticket = desk.ask(caller.name(), call);
     if (ticket == null) {
       return done(error(503, "The gateway keeps as many leases as it may.", Duration.ofSeconds(1)));
@@ -172,10 +172,10 @@ final class LeaseApi {
 
   private CompletableFuture<Answer> settle(Ticket ticket, ApiInput in) throws BadInputException {
     Outcome outcome = in.constant("outcome", Outcome.class, REPORTED);
-    boolean requeue = in.bool("requeue");
-    UsageReport usage = usage(in);
-    ProviderSignal signal = ApiSignal.of(in.json().path("signal"));
-    in.end("usage", "signal");
+    boolean requeue = in.bool("requeue", false);
+    UsageReport usage = usage(in.objectOrNull("usage"));
+    ProviderSignal signal = ApiSignal.of(in.objectOrNull("signal"));
+    in.end();
     boolean taken;
     if (outcome == Outcome.IN_PROGRESS) {
       taken = ticket.renew(usage, signal);
@@ -201,19 +201,17 @@ final class LeaseApi {
   }
 
   private static UsageReport usage(ApiInput in) throws BadInputException {
-    JsonNode node = in.json().path("usage");
-    if (!node.isObject()) {
+    if (in == null) {
       return null;
     }
-    ApiInput usage = ApiInput.of(node);
     UsageReport report =
         new UsageReport(
-            usage.longOrNull("input_tokens"),
-            usage.longOrNull("cache_read_tokens"),
-            usage.longOrNull("cache_write_tokens"),
-            usage.longOrNull("output_tokens"),
-            !usage.json().has("exact") || usage.bool("exact"));
-    usage.end();
+            in.longOrNull("input_tokens", 0, UsageReport.TOKENS_MAX),
+            in.longOrNull("cache_read_tokens", 0, UsageReport.TOKENS_MAX),
+            in.longOrNull("cache_write_tokens", 0, UsageReport.TOKENS_MAX),
+            in.longOrNull("output_tokens", 0, UsageReport.TOKENS_MAX),
+            in.bool("exact", true));
+    in.end();
     return report;
   }
 
@@ -343,7 +341,7 @@ final class LeaseApi {
     if (query == null || query.isEmpty()) {
       return null;
     }
-    if (!query.matches("wait_ms=[0-9]{1,9}")) {
+    if (!query.matches("wait_ms=[0-9]{1,18}")) {
       throw new BadInputException("Expected wait_ms=MILLISECONDS alone in the query.");
     }
     return Long.valueOf(query.substring(query.indexOf('=') + 1));

@@ -48,6 +48,7 @@ final class Line {
   private final Listener listener;
   private boolean waiting;
   private CompletableFuture<Grant> asked;
+  private String requestId;
   private Scheduler.Task comeBack;
   private Scheduler.Task end;
   private QueueUpdate place;
@@ -74,10 +75,18 @@ final class Line {
   /** Asks, as a repetition of a request or of none. */
   void ask(String repeats) {
     Duration timeout = Duration.ofMillis(Math.max(1, untilMs - context.nowMs()));
+    requestId = context.admission().newRequestId();
     await(
         context
             .admission()
-            .ask(plan.leaseCall(repeats, timeout, update -> invoker.run(() -> queued(update)))));
+            .ask(
+                plan.leaseCall(
+                    requestId, repeats, timeout, update -> invoker.run(() -> queued(update)))));
+  }
+
+  /** Id of the last request that was made, or null. */
+  String requestId() {
+    return requestId;
   }
 
   /** Puts a call back that the provider refused; false if the hold is over. */
@@ -155,6 +164,7 @@ final class Line {
   }
 
   private void refused(RefusedException refused) {
+    requestId = refused.requestId();
     Duration wait = refused.retryAfter();
     boolean inTime = wait != null && context.nowMs() + Math.max(1, wait.toMillis()) < untilMs;
     if (inTime && COME_BACK.contains(refused.reason())) {

@@ -19,6 +19,7 @@ final class ObservedGrant extends FreeGrant {
   private final Admission admission;
   private final Observations observations;
   private final CallPlan plan;
+  private final String requestId;
   private CompletableFuture<Grant> asked = new CompletableFuture<>();
   private boolean settled;
 
@@ -27,18 +28,19 @@ final class ObservedGrant extends FreeGrant {
     this.admission = admission;
     this.observations = observations;
     this.plan = plan;
+    this.requestId = admission.newRequestId();
   }
 
   /** Asks, and does not wait. To be called once, before anything is told of the call's answer. */
   void ask() {
-    asked = admission.ask(plan.leaseCall(plan.retryOf(), LONGEST_CALL, update -> {}));
+    asked = admission.ask(plan.leaseCall(requestId, plan.retryOf(), LONGEST_CALL, update -> {}));
     var unused = asked.thenAccept(ObservedGrant::sent);
   }
 
   @Override
-  public synchronized String requestId() {
+  public String requestId() {
     Grant granted = granted();
-    return granted == null ? null : granted.requestId();
+    return granted == null ? requestId : granted.requestId();
   }
 
   @Override

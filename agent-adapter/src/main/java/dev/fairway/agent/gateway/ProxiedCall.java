@@ -30,6 +30,8 @@ final class ProxiedCall {
   /** How long an answer is kept for a client that missed it. */
   static final long ANSWER_KEPT_MS = 600_000;
 
+  private static final String UNCOUNTED = "uncounted";
+
   private enum State {
     WAITING,
     SENT,
@@ -113,7 +115,17 @@ final class ProxiedCall {
   }
 
   private ClientLink link(Request request, Response response, Callback callback) {
-    return new ClientLink(plan.family(), request, response, callback, invoker, this::onClientGone);
+    return new ClientLink(
+        plan.family(), request, response, callback, invoker, this::requestId, this::onClientGone);
+  }
+
+  /** What the client is told to ask {@code fairway why} for, or null where there is nothing. */
+  private String requestId() {
+    if (!plan.counted()) {
+      return UNCOUNTED;
+    }
+    String asked = upstream.requestId() == null ? line.requestId() : upstream.requestId();
+    return asked == null ? plan.retryOf() : asked;
   }
 
   // ---- waiting

@@ -1,23 +1,30 @@
 package dev.fairway.agent.gateway;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.agent.gateway.ApiInput.BadInputException;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
 import dev.fairway.agent.gateway.LeaseApi.Answer;
-import dev.fairway.schemas.Ids;
+import dev.fairway.agent.task.TaskGraph;
 import dev.fairway.schemas.TaskState;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /** Takes what orchestrators tell of their tasks: one, or a graph of them in one call. */
 final class TaskApi {
   /** Most tasks in one call. */
   static final int TASKS_MAX = 1_000;
+
+  /** Most tasks of a circle that an error names. */
+  private static final int CIRCLE_SHOWN_MAX = 10;
 
   private final Admission admission;
 
@@ -27,32 +34,32 @@ final class TaskApi {
 
   private record Update(String id, String role, TaskState state, List<String> blockedOn) {}
 
-  /** Handles a call; of several tasks all are checked before the first is told. */
+  /**
+   * Handles a call; of several tasks all are checked before the first is told. Tasks are those of
+   * the caller: two callers may use the same ids, and neither reaches what is the other's.
+   */
   CompletableFuture<Answer> handle(ApiInput in, Caller caller) throws BadInputException {
-    String quota = in.text("quota");
-    if (!Ids.isQuotaId(quota)) {
-      throw new BadInputException("Expected a quota id `key` or `key/name` in \"quota\".");
-    }
+    String quota = in.quotaId("quota");
     ObjectNode body = JsonNodeFactory.instance.objectNode();
     List<Update> updates = new ArrayList<>();
-    JsonNode several = in.json().path("tasks");
-    if (several.isMissingNode()) {
+    List<ApiInput> several = in.objectsOrNull("tasks", TASKS_MAX);
+    if (several == null && !in.has("id")) {
+      throw new BadInputException(
+          "Expected a task's \"id\", or a list of them in \"tasks\", but found neither.");
+    }
+    if (several == null) {
       Update one = update(in);
-      in.end();
       updates.add(one);
       body.put("id", one.id()).put("state", one.state().name());
     } else {
-      if (!several.isArray() || several.isEmpty() || several.size() > TASKS_MAX) {
-        throw new BadInputException("Expected 1 to " + TASKS_MAX + " tasks in \"tasks\".");
-      }
-      in.end("tasks");
-      for (JsonNode task : several) {
-        ApiInput fields = ApiInput.of(task);
+      for (ApiInput fields : several) {
         updates.add(update(fields));
         fields.end();
       }
       body.put("tasks", updates.size());
     }
+    in.end();
+    refuseCircles(updates);
     List<CompletableFuture<Void>> told = new ArrayList<>();
     for (Update update : updates) {
       told.add(tell(quota, update, caller));
@@ -73,25 +80,74 @@ final class TaskApi {
   private static Update update(ApiInput in) throws BadInputException {
     Update update =
         new Update(
-            id("id", in.text("id")),
-            in.textOrNull("role"),
+            in.id("id"),
+            in.idOrNull("role"),
             in.constant("state", TaskState.class, EnumSet.allOf(TaskState.class)),
-            in.texts("blocked_on"));
-    if (update.role() != null) {
-      id("role", update.role());
-    }
-    for (String task : update.blockedOn()) {
-      id("blocked_on", task);
+            in.ids("blocked_on", TaskGraph.DEPENDENCIES_MAX));
+    if (update.state() != TaskState.BLOCKED && !update.blockedOn().isEmpty()) {
+      throw new BadInputException(
+          "Expected \"blocked_on\" with state BLOCKED alone, but found it with "
+              + update.state()
+              + ": a task in another state waits for nothing.");
     }
     return update;
   }
 
-  private static String id(String field, String id) throws BadInputException {
-    if (!Ids.isId(id)) {
-      throw new BadInputException(
-          "Expected an id of 1 to 100 characters A-Z a-z 0-9 . _ : - in \"" + field + "\".");
+  /**
+   * What waits for itself would wait for ever. Only what one call tells is known here: circles over
+   * several calls are the orchestrator's to avoid.
+   */
+  private static void refuseCircles(List<Update> updates) throws BadInputException {
+    Map<String, List<String>> waits = new HashMap<>();
+    for (Update update : updates) {
+      waits.put(update.id(), update.blockedOn());
     }
-    return id;
+    Map<String, Boolean> left = new HashMap<>();
+    for (String start : waits.keySet()) {
+      List<String> circle = circle(start, waits, left);
+      if (!circle.isEmpty()) {
+        throw new BadInputException(
+            "Expected tasks that do not wait for themselves, but found "
+                + String.join(" blocked on ", circle)
+                + ". Leave one of these waits out.");
+      }
+    }
+  }
+
+  /** The circle that a walk from a task runs into, from a task to that task again, or nothing. */
+  private static List<String> circle(
+      String start, Map<String, List<String>> waits, Map<String, Boolean> left) {
+    // On the way while false, left when true. By hand: a chain may be longer than a thread's stack.
+    Deque<String> path = new ArrayDeque<>();
+    Deque<Iterator<String>> next = new ArrayDeque<>();
+    next.push(List.of(start).iterator());
+    while (!next.isEmpty()) {
+      if (!next.peek().hasNext()) {
+        next.pop();
+        if (!path.isEmpty()) {
+          left.put(path.pop(), true);
+        }
+        continue;
+      }
+      String task = next.peek().next();
+      Boolean seen = left.get(task);
+      if (Boolean.FALSE.equals(seen)) {
+        List<String> circle = new ArrayList<>(List.of(task));
+        for (String waiting : path) {
+          circle.add(0, waiting);
+          if (waiting.equals(task)) {
+            break;
+          }
+        }
+        return circle.subList(0, Math.min(circle.size(), CIRCLE_SHOWN_MAX));
+      }
+      if (seen == null) {
+        left.put(task, false);
+        path.push(task);
+        next.push(waits.getOrDefault(task, List.of()).iterator());
+      }
+    }
+    return List.of();
   }
 
   private CompletableFuture<Void> tell(String quota, Update update, Caller caller) {
@@ -99,7 +155,7 @@ final class TaskApi {
         Identification.within(caller, "orchestrator"),
         quota,
         Identification.within(caller, update.id()),
-        update.role(),
+        Identification.role(caller, update.role()),
         update.state(),
         update.blockedOn().stream().map(id -> Identification.within(caller, id)).toList());
   }

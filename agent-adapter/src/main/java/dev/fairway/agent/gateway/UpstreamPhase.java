@@ -128,6 +128,11 @@ final class UpstreamPhase {
     }
   }
 
+  /** Id of the request on which the call was sent last, or null. */
+  String requestId() {
+    return grant == null ? null : grant.requestId();
+  }
+
   private void onHead(org.eclipse.jetty.client.Response head, Content.Source source) {
     if (!call.isSent()) {
       source.fail(new IllegalStateException("nobody waits for it"));
@@ -222,7 +227,6 @@ final class UpstreamPhase {
         status,
         headers,
         filter == null,
-        grant.requestId(),
         () -> {
           if (call.isRelaying()) {
             Content.Sink sink = recording == null ? answer.sink() : recording.sink(answer);

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Grants what it is asked at once, unless the test says otherwise, and keeps what it is told. */
 final class FakeAdmission implements Admission {
@@ -39,6 +40,7 @@ final class FakeAdmission implements Admission {
   final List<Settled> inProgress = new CopyOnWriteArrayList<>();
   final List<Asked> requeued = new CopyOnWriteArrayList<>();
   final List<String> tasks = new CopyOnWriteArrayList<>();
+  private final AtomicInteger requestIds = new AtomicInteger();
   volatile boolean holds;
 
   /** Run whenever something is asked, before it is answered. */
@@ -53,12 +55,18 @@ final class FakeAdmission implements Admission {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    Asked question = new Asked(call, new CompletableFuture<>(), "r" + (asked.size() + 1));
+    String requestId = call.requestId() == null ? newRequestId() : call.requestId();
+    Asked question = new Asked(call, new CompletableFuture<>(), requestId);
     asked.add(question);
     if (!holds) {
       question.grant(this);
     }
     return question.answer();
+  }
+
+  @Override
+  public String newRequestId() {
+    return "r" + requestIds.incrementAndGet();
   }
 
   @Override

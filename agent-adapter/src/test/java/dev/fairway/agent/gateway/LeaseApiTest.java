@@ -257,6 +257,109 @@ class LeaseApiTest {
   }
 
   @Test
+  void shouldKeepTasksOfOneCallerFromAnother() {
+    // given
+    fixture.callers =
+        List.of(
+            caller("a", "TEAM", false),
+            new Caller(
+                "b",
+                SecretRef.ofEnv("OPENAI_KEY"),
+                null,
+                Set.of("worker"),
+                Set.of(),
+                "worker",
+                "batch",
+                false));
+    String update =
+        "{\"quota\":\"ant/sonnet\",\"id\":\"%s\",\"role\":\"planner\",\"state\":\"BLOCKED\",\"blocked_on\":[\"%s\"]}";
+
+    // when: one takes its own ids, the other one the same, and then those of the first
+    fixture.post("/v1/tasks", update.formatted("T2", "T"), "x-fairway-token", "team-token");
+    fixture.post("/v1/tasks", update.formatted("T2", "T"), "x-fairway-token", "sk-oai-secret");
+    fixture.post("/v1/tasks", update.formatted("a:T2", "a:T"), "x-fairway-token", "sk-oai-secret");
+    fixture.post("/v1/leases", ASK.formatted(0), "x-fairway-token", "sk-oai-secret");
+
+    // then: neither reaches the other's, a role is one that the caller may claim, and the task of a
+    // lease is the one that was told
+    assertThat(fixture.admission.tasks)
+        .containsExactly(
+            "a:orchestrator ant/sonnet a:T2 planner BLOCKED [a:T]",
+            "b:orchestrator ant/sonnet b:T2 worker BLOCKED [b:T]",
+            "b:orchestrator ant/sonnet b:a:T2 worker BLOCKED [b:a:T]");
+    assertThat(fixture.admission.asked.get(0).call().taskId()).isEqualTo("b:T");
+  }
+
+  @Test
+  void shouldKeepLongTasksOfCallersApartToo() {
+    // given: so long that they are told by their hashes
+    fixture.callers =
+        List.of(caller("a".repeat(30), "TEAM", false), caller("b", "OPENAI_KEY", false));
+    String update =
+        "{\"quota\":\"ant/sonnet\",\"id\":\"%s\",\"role\":\"worker\",\"state\":\"DONE\"}"
+            .formatted("T".repeat(100));
+
+    // when
+    fixture.post("/v1/tasks", update, "x-fairway-token", "team-token");
+    fixture.post("/v1/tasks", update, "x-fairway-token", "sk-oai-secret");
+
+    // then
+    assertThat(fixture.admission.tasks).hasSize(2).doesNotHaveDuplicates();
+    assertThat(fixture.admission.tasks.get(0)).contains(" " + "a".repeat(30));
+    assertThat(fixture.admission.tasks.get(1)).contains(" b:TTT");
+  }
+
+  @Test
+  void shouldRefuseTasksThatWaitForThemselves() {
+    // given
+    String graph =
+        "{\"quota\":\"ant/sonnet\",\"tasks\":[{\"id\":\"T1\",\"state\":\"BLOCKED\",\"blocked_on\":[\"T2\",\"T4\"]},"
+            + "{\"id\":\"T2\",\"state\":\"BLOCKED\",\"blocked_on\":[\"T4\",\"T3\"]},"
+            + "{\"id\":\"T4\",\"role\":\"worker\",\"state\":\"STARTED\"},"
+            + "{\"id\":\"T3\",\"role\":\"worker\",\"state\":\"%s\",\"blocked_on\":[%s]}]}";
+
+    // when
+    HttpResponse<String> itself =
+        fixture.post(
+            "/v1/tasks",
+            "{\"quota\":\"ant/sonnet\",\"id\":\"T\",\"state\":\"BLOCKED\",\"blocked_on\":[\"U\",\"T\"]}");
+    HttpResponse<String> circle = fixture.post("/v1/tasks", graph.formatted("BLOCKED", "\"T1\""));
+    HttpResponse<String> started = fixture.post("/v1/tasks", graph.formatted("STARTED", "\"T1\""));
+
+    // then
+    assertThat(itself.statusCode()).isEqualTo(400);
+    assertThat(itself.body()).contains("T blocked on T.");
+    assertThat(circle.statusCode()).isEqualTo(400);
+    assertThat(circle.body()).contains(" blocked on T").contains("T1", "T2", "T3");
+    assertThat(circle.body()).doesNotContain("T4");
+    assertThat(started.statusCode()).isEqualTo(400);
+    assertThat(started.body()).contains("with state BLOCKED alone");
+    assertThat(fixture.admission.tasks).isEmpty();
+    String sound = graph.replace("\"state\":\"BLOCKED\"", "\"role\":\"x\",\"state\":\"BLOCKED\"");
+    assertThat(fixture.post("/v1/tasks", sound.formatted("DONE", "")).statusCode()).isEqualTo(202);
+    assertThat(fixture.admission.tasks).hasSize(4);
+  }
+
+  @Test
+  void shouldTakeAChainOfAsManyTasksAsOneCallHas() {
+    // given
+    StringBuilder tasks = new StringBuilder();
+    for (int i = 0; i < TaskApi.TASKS_MAX; i++) {
+      tasks
+          .append(i == 0 ? "" : ",")
+          .append("{\"role\":\"r\",\"state\":\"BLOCKED\",\"id\":\"T" + i)
+          .append("\",\"blocked_on\":[\"T" + (i + 1) + "\",\"T" + (i + 2) + "\"]}");
+    }
+
+    // when
+    HttpResponse<String> told =
+        fixture.post("/v1/tasks", "{\"quota\":\"ant/sonnet\",\"tasks\":[" + tasks + "]}");
+
+    // then
+    assertThat(told.statusCode()).isEqualTo(202);
+  }
+
+  @Test
   void shouldSayWhatIsWrongWithACall() {
     // when / then
     assertThat(fixture.post("/v1/leases", "{").statusCode()).isEqualTo(400);
@@ -312,6 +415,9 @@ class LeaseApiTest {
     assertThat(switched.statusCode()).isEqualTo(200);
     assertThat(passed.statusCode()).isEqualTo(200);
     assertThat(fixture.admission.asked).hasSize(1);
+    assertThat(passed.headers().firstValue("x-fairway-request-id"))
+        .as("the request that is in the journal, granted or not")
+        .hasValue(fixture.admission.asked.get(0).call().requestId());
     FakeAdmission.Settled settled = fixture.admission.onlySettled();
     assertThat(settled.outcome()).isEqualTo(Outcome.UNLEASED);
     assertThat(settled.usage().inputTokens()).isEqualTo(12);
@@ -359,6 +465,7 @@ class LeaseApiTest {
     // then: who only observes does not come between a provider's 429 and its client
     assertThat(response.statusCode()).isEqualTo(429);
     assertThat(response.headers().firstValue("x-should-retry")).isEmpty();
+    assertThat(response.headers().firstValue("x-fairway-request-id")).hasValue("r1");
     assertThat(fixture.admission.outcomes()).containsExactly(Outcome.RATE_LIMITED);
     assertThat(fixture.upstream.received).hasSize(1);
   }

@@ -111,6 +111,8 @@ class RetriesAndCallersTest {
     assertThat(answers.get(2).statusCode()).isEqualTo(500);
     assertThat(answers.get(2).headers().firstValue("x-should-retry")).hasValue("false");
     assertThat(answers.get(26).statusCode()).isEqualTo(429);
+    assertThat(answers.get(0).headers().firstValue("x-fairway-request-id")).hasValue("r1");
+    assertThat(answers.get(26).headers().firstValue("x-fairway-request-id")).hasValue("r3");
     assertThat(answers.get(26).headers().firstValue("x-should-retry")).hasValue("false");
     assertThat(answers.get(26).headers().firstValue("x-fairway-retry-budget")).hasValue("0");
     assertThat(answers.get(26).body()).contains("3 times");

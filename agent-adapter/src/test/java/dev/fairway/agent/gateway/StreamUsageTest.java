@@ -22,6 +22,12 @@ class StreamUsageTest {
         "{\"stream_options\": { \"x\": [1] } }|{\"stream_options\": {\"include_usage\":true, \"x\": [1] } }",
         "{\"stream_options\":{\"include_usage\" : false}}|{\"stream_options\":{\"include_usage\" : true}}",
         "{\"stream_options\":{\"include_usage\":null,\"y\":2}}|{\"stream_options\":{\"include_usage\":true,\"y\":2}}",
+        // Twice the same name: whichever a provider goes by, it asks.
+        "{\"stream_options\":{\"include_usage\":true},\"stream_options\":{\"include_usage\":false}}|{\"stream_options\":{\"include_usage\":true},\"stream_options\":{\"include_usage\":true}}",
+        "{\"stream_options\":{},\"a\":[{\"stream_options\":0}],\"stream\\u005foptions\":null}|{\"stream_options\":{\"include_usage\":true},\"a\":[{\"stream_options\":0}],\"stream\\u005foptions\":{\"include_usage\":true}}",
+        "{\"stream_options\":{\"include_usage\":false,\"x\":{\"include_usage\":false},\"include_usage\":null}}|{\"stream_options\":{\"include_usage\":true,\"x\":{\"include_usage\":false},\"include_usage\":true}}",
+        "{\"stream_options\":[{\"a\":{}}],\"b\":1,\"stream_options\":{\"y\":2}}|{\"stream_options\":[{\"a\":{}}],\"b\":1,\"stream_options\":{\"include_usage\":true,\"y\":2}}",
+        "\ufeff{\"a\":1}|\ufeff{\"stream_options\":{\"include_usage\":true},\"a\":1}",
         "{\"stream_options\":null,\"\u00fc\":\"z\"}|{\"stream_options\":{\"include_usage\":true},\"\u00fc\":\"z\"}",
       })
   void shouldAskForUsageAndChangeNothingElse(String body, String asked) {
@@ -78,6 +84,15 @@ class StreamUsageTest {
 
     // then
     assertThat(out.remaining()).isEqualTo(large.length());
+  }
+
+  @Test
+  void shouldLeaveABodyAloneThatIsNotUtf8() {
+    // given
+    byte[] bytes = "{\"a\":1}".getBytes(StandardCharsets.UTF_16BE);
+
+    // when / then
+    assertThat(StreamUsage.asked(bytes)).isSameAs(bytes);
   }
 
   private static byte[] utf8(String text) {

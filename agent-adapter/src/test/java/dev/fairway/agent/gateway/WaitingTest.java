@@ -68,6 +68,7 @@ class WaitingTest {
     HttpResponse<String> refused = join(answer);
     assertThat(refused.statusCode()).isEqualTo(429);
     assertThat(refused.headers().firstValue("retry-after")).contains("91");
+    assertThat(refused.headers().firstValue("x-fairway-request-id")).contains("r1");
     assertThat(refused.headers().firstValue("x-should-retry")).contains("false");
     assertThat(refused.body()).contains("\"rate_limit_error\"", "QUEUE_WAIT_TOO_LONG");
     assertThat(fixture.upstream.received).isEmpty();

@@ -162,6 +162,55 @@ class WhoAsksTest {
     assertThat(asker.role()).isEqualTo("worker");
   }
 
+  /**
+   * What its configuration does not narrow, a caller may claim; the coordinator has the last word.
+   */
+  @Test
+  void shouldTakeAnyClaimOfACallerForWhomNoneAreNamed() {
+    // given
+    Caller free =
+        new Caller(
+            "free", SecretRef.ofEnv("TEAM"), null, Set.of(), Set.of(), "worker", "batch", false);
+
+    // when
+    Asker claiming =
+        ask(
+            free,
+            body("hi"),
+            "x-fairway-role",
+            "planner",
+            "x-fairway-class",
+            "interactive",
+            "x-fairway-tenant",
+            "payments");
+    Asker silent = ask(free, body("hi"));
+
+    // then: but its agents are its own, whatever it claims
+    assertThat(claiming.role()).isEqualTo("planner");
+    assertThat(claiming.leaseClass()).isEqualTo("interactive");
+    assertThat(claiming.tenant()).isEqualTo("payments");
+    assertThat(claiming.member()).startsWith("free:");
+    assertThat(silent.role()).isEqualTo("worker");
+    assertThat(silent.leaseClass()).isEqualTo("batch");
+    assertThat(silent.tenant()).isNull();
+  }
+
+  @Test
+  void shouldTakeANumberAboveTheMostForTheMostAndOtherwiseNone() {
+    // when / then
+    for (String[] sent :
+        new String[][] {
+          {"1000", "1000"}, {"1001", "1000"}, {"9999999999", "1000"}, {"-1", "0"}, {"1.5", "0"},
+        }) {
+      assertThat(ask(TEAM, body("hi"), "x-fairway-repeat-failures", sent[0]).repeatFailures())
+          .as(sent[0])
+          .isEqualTo(Integer.parseInt(sent[1]));
+    }
+    assertThat(ask(TEAM, body("hi"), "x-fairway-cache-ttl", "86401").cacheTtlMs())
+        .isEqualTo(86_400_000);
+    assertThat(ask(TEAM, body("hi"), "x-fairway-cache-ttl", "-1").cacheTtlMs()).isNull();
+  }
+
   @Test
   void shouldMakeIdsOfAnything() {
     // given

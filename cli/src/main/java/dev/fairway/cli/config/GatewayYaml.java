@@ -28,6 +28,10 @@ import java.util.function.Supplier;
 /** The section {@code gateway} of a {@code fairway.yaml}. */
 final class GatewayYaml {
   private static final String ID = "gateway";
+
+  /** Members of it have up to 80 characters, and agents 100. */
+  private static final int ID_MAX = 19;
+
   private static final String HOST = "127.0.0.1";
 
   /** Where the providers' own APIs are. */
@@ -52,8 +56,9 @@ final class GatewayYaml {
     JsonFields in = JsonFields.root(node);
     in.throwErrors();
     String id = in.string("id", ID);
-    if (!Ids.isId(id) || id.indexOf(':') >= 0) {
-      in.error("id", "expected an agent id without a colon, but found " + id);
+    if (!Ids.isId(id) || id.indexOf(':') >= 0 || id.length() > ID_MAX) {
+      in.error(
+          "id", "expected an agent id without a colon, up to " + ID_MAX + " long, but found " + id);
     }
     String host = in.string("host", HOST);
     Integer port = in.integerOrNull("port");

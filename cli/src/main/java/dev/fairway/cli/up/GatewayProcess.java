@@ -11,6 +11,7 @@ import dev.fairway.cli.ops.AgentStore;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.schemas.AgentRegistration;
 import dev.fairway.schemas.Topics;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -68,6 +69,7 @@ final class GatewayProcess implements AutoCloseable {
    * Starts it.
    *
    * @param port to listen on, instead of the section's
+   * @param handover file that it leaves to the next one, should it be killed
    * @throws CliException if it cannot be started, with a message for people
    */
   static GatewayProcess start(
@@ -76,6 +78,7 @@ final class GatewayProcess implements AutoCloseable {
       String bootstrap,
       String registry,
       Topics topics,
+      Path handover,
       Map<String, String> clientSettings) {
     ExecutorService decisions =
         Executors.newFixedThreadPool(
@@ -98,6 +101,7 @@ final class GatewayProcess implements AutoCloseable {
                   .bounds(callsMax, 2 * callsMax)
                   .fallback(section.fallback())
                   .completionExecutor(decisions)
+                  .handover(handover)
                   .clientProperties(clientSettings)
                   .build());
       modes = new RegistrationModes(section.id(), bootstrap, registry, topics, clientSettings);

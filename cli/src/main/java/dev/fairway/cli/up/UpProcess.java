@@ -106,7 +106,8 @@ public final class UpProcess implements AutoCloseable {
       // On a cluster another coordinator may decide by them.
       awaitInForce(httpPort, defined);
     }
-    String gateway = gatewaySection() == null ? null : startGateway(bootstrap, registry, ports);
+    String gateway =
+        gatewaySection() == null ? null : startGateway(data, bootstrap, registry, ports);
     addresses =
         new Addresses(
             bootstrap,
@@ -251,7 +252,8 @@ public final class UpProcess implements AutoCloseable {
     return DispatcherConfig.of(values);
   }
 
-  private String startGateway(String bootstrap, String registry, RememberedPorts ports) {
+  private String startGateway(
+      DataFolder data, String bootstrap, String registry, RememberedPorts ports) {
     GatewaySection section = gatewaySection();
     int port = section.config().port();
     if (port == 0) {
@@ -262,7 +264,13 @@ public final class UpProcess implements AutoCloseable {
         .add(
             "gateway",
             GatewayProcess.start(
-                section, port, bootstrap, registry, settings.topics(), clientSettings()))
+                section,
+                port,
+                bootstrap,
+                registry,
+                settings.topics(),
+                data.path().resolve(section.id() + ".handover"),
+                clientSettings()))
         .url();
   }
 

@@ -96,6 +96,30 @@ class GatewayYamlTest {
     assertThat(section.config().bounds()).isEqualTo(GatewayConfig.Bounds.DEFAULT);
   }
 
+  /** Nothing named is nothing narrowed: docs/gateway.md says so. */
+  @Test
+  void shouldLetACallerClaimAnythingForWhomNoClaimsAreNamed() {
+    // when
+    GatewayConfig.Caller caller =
+        gateway(
+                """
+                gateway:
+                  upstreams: {a: {provider: anthropic, key: {env: K}}}
+                  callers: [{name: team, token: {env: TEAM_TOKEN}}]
+                """)
+            .config()
+            .callers()
+            .get(0);
+
+    // then
+    assertThat(caller.roles()).isEmpty();
+    assertThat(caller.classes()).isEmpty();
+    assertThat(caller.tenant()).isNull();
+    assertThat(caller.role()).isEqualTo("worker");
+    assertThat(caller.leaseClass()).isEqualTo("batch");
+    assertThat(caller.operator()).isFalse();
+  }
+
   @Test
   void shouldHaveNoGatewayWithoutASection() {
     assertThat(QuotaYaml.parse(QUOTAS, "f.yaml").gateway()).isNull();
@@ -108,6 +132,7 @@ class GatewayYamlTest {
           """
           'gateway: {prot: 1}'                                                            | gateway.prot: unknown field
           'gateway: {id: "a:b"}'                                                          | gateway.id: expected an agent id without a colon
+          'gateway: {id: a-gateway-in-a-house}'                                           | gateway.id: expected an agent id without a colon, up to 19 long
           'gateway: {mode: WATCH}'                                                        | gateway.mode: expected one of [ENFORCE, OBSERVE]
           'gateway: {host: 0.0.0.0}'                                                      | Expected callers with tokens
           'gateway: {port: 70000}'                                                        | Expected a port

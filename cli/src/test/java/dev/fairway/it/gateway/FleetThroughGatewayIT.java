@@ -19,11 +19,14 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A fleet of streaming agents with one key and the official SDK, without a Fairway header, asks for
- * 1.2 times the limit. For longer than the default: {@code -Dfairway.gateway.seconds=600}.
+ * 1.2 times the limit. For longer than the default: {@code -Dfairway.gateway.seconds=600}. From
+ * {@value #LONG_S} seconds on it must be refused at most 0.5 times in 1,000 calls, and use 85 % of
+ * the limit.
  */
 class FleetThroughGatewayIT {
   private static final int AGENTS = Integer.getInteger("fairway.gateway.agents", 200);
   private static final int SECONDS = Integer.getInteger("fairway.gateway.seconds", 60);
+  private static final int LONG_S = 300;
   private static final long TOKENS_A_CALL = 1_000;
   private static final double THINK_S = 12;
   private static final double DEMAND = AGENTS * TOKENS_A_CALL * 60 / (THINK_S + 1);
@@ -98,9 +101,14 @@ class FleetThroughGatewayIT {
           .as("agents without progress")
           .filteredOn(done -> done.get() == 0)
           .isEmpty();
-      // How few they are is the policy's business; that they never reach a client is the gateway's.
-      assertThat((double) apis.refused.get()).isLessThan(Math.max(2, 0.005 * admitted));
-      assertThat((double) tokens).isGreaterThan(0.75 * LIMIT * minutes);
+      // A short run is mostly its beginning; what is to be reached is reached by a long one.
+      if (SECONDS >= LONG_S) {
+        assertThat(1_000.0 * apis.refused.get() / admitted).isLessThanOrEqualTo(0.5);
+        assertThat((double) tokens).isGreaterThanOrEqualTo(0.85 * LIMIT * minutes);
+      } else {
+        assertThat((double) apis.refused.get()).isLessThan(Math.max(2, 0.005 * admitted));
+        assertThat((double) tokens).isGreaterThan(0.75 * LIMIT * minutes);
+      }
       assertThat(up.requests().stream().map(LeaseRequest::getAgentId).distinct().count())
           .isEqualTo(AGENTS);
     }
