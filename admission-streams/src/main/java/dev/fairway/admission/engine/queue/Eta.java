@@ -32,8 +32,31 @@ public final class Eta {
     return waitMs(key, quota, waiter, quota.order().ahead(waiter), atMs);
   }
 
-  /** The same behind those ahead. */
+  /** The same behind those ahead, or past them where that is sooner. */
   public static long waitMs(KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
+    long inOrder = inOrderMs(key, quota, waiter, ahead, atMs);
+    if (ahead.count() == 0 || inOrder <= 0) {
+      return inOrder;
+    }
+    long passing = PassEta.waitMs(key, quota, waiter, atMs);
+    if (passing >= inOrder) {
+      return inOrder;
+    }
+    passing = outOfGuardMs(quota, Math.max(passing, pacedMs(quota, atMs)), atMs);
+    for (QuotaState other : quota.also()) {
+      passing = outOfGuardMs(other, Math.max(passing, pacedMs(other, atMs)), atMs);
+    }
+    return Math.min(inOrder, passing);
+  }
+
+  /** Until a hold, a breaker or a ramp lets anybody go. */
+  private static long pacedMs(QuotaState quota, long atMs) {
+    long held = holdMs(quota, atMs);
+    return Math.max(held, Ramps.waitMs(quota, Amounts.NONE, atMs + held, atMs));
+  }
+
+  private static long inOrderMs(
+      KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
     long wait = Math.max(holdMs(quota, atMs), ceilingMs(quota, waiter, ahead, atMs));
     wait = Math.max(wait, inQuotaMs(quota, waiter, ahead, atMs));
     wait = Math.max(wait, rampMs(quota, ahead, atMs));
