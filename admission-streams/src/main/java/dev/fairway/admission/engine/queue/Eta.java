@@ -28,6 +28,9 @@ public final class Eta {
   /** In a window that is packed, so many of those ahead are looked at one by one. */
   private static final int ONE_BY_ONE = 64;
 
+  /** Behind more than these, sums tell enough: a review of all ETAs must not cost 64 looks each. */
+  private static final int LONGEST_WALKED = 256;
+
   private Eta() {}
 
   /**
@@ -92,7 +95,10 @@ public final class Eta {
     long byTag = 0;
     long byReserve = 0;
     boolean parts = !ahead.byTenant().isEmpty() || quota.reserves().any();
-    boolean windowed = quota.policy().learns() && quota.policy().window() != Window.TOKEN_BUCKET;
+    boolean windowed =
+        quota.policy().learns()
+            && quota.policy().window() != Window.TOKEN_BUCKET
+            && ahead.count() <= LONGEST_WALKED;
     List<Amounts> first = windowed ? first(quota, ahead) : List.of();
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
