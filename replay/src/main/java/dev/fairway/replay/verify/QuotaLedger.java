@@ -325,7 +325,7 @@ final class QuotaLedger {
           answeredAtMs[d] == null
               ? event.getAnsweredAtMs()
               : (Long) Math.max(answeredAtMs[d], event.getAnsweredAtMs());
-      if (resync.getOutsideMilli() != null) {
+      if (resync.getOutsideMilli() != null && buckets[d].mode() == MarginMode.ADAPTIVE) {
         buckets[d].outside(resync.getOutsideMilli());
       }
     }
