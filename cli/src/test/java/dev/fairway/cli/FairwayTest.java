@@ -42,6 +42,7 @@ class FairwayTest {
             """
             quotas:
               - id: ant/sonnet
+                provider: anthropic
                 models: ["claude-*"]
                 limits: {requests_per_minute: 60}
             gateway:

@@ -85,7 +85,7 @@ public final class QuotaYaml {
       errors.add(
           "",
           "expected a section 'quotas:' with a list, but found "
-              + (root.isMissingNode() ? "nothing" : root));
+              + (root.isMissingNode() ? "nothing" : root.getNodeType()));
       throw errors.toException();
     }
     root.fieldNames()
@@ -218,7 +218,7 @@ public final class QuotaYaml {
               } else {
                 errors.add(
                     section + "." + entry.getKey(),
-                    "expected a text or a number, but found " + entry.getValue());
+                    "expected a text or a number, but found " + entry.getValue().getNodeType());
               }
             });
     return settings;
