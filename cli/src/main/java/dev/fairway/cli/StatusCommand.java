@@ -32,7 +32,8 @@ final class StatusCommand extends BaseCommand {
   }
 
   private void show(StatusClient client) {
-    Map<String, JsonNode> quotas = client.quotasById();
+    StatusClient.Overview overview = client.overview();
+    Map<String, JsonNode> quotas = overview.quotas();
     for (String id : ids) {
       if (!quotas.containsKey(id)) {
         throw new CliException(
@@ -40,7 +41,8 @@ final class StatusCommand extends BaseCommand {
                 + id
                 + "', but the coordinator knows only "
                 + quotas.keySet()
-                + ".");
+                + "."
+                + overview.gap().map(gap -> " But " + gap + ".").orElse(""));
       }
     }
     if (!ids.isEmpty()) {
@@ -78,6 +80,7 @@ final class StatusCommand extends BaseCommand {
         connection.gateway().map(ObservedCalls::of).orElseGet(TreeMap::new);
     observed.keySet().retainAll(quotas.keySet());
     observed.forEach((quota, calls) -> say(quota + ": " + calls.sentence()));
+    overview.gap().ifPresent(this::say);
     writeJson(Map.of("quotas", quotas.values(), "observed", observed));
   }
 
