@@ -52,11 +52,13 @@ public final class AdmissionService implements AutoCloseable {
   private final EngineQueries queries;
   private final QuotaGauges gauges;
   private final CoordinatorClock clock;
+  private final int partitions;
   private final CountDownLatch stopped = new CountDownLatch(1);
   private final AtomicBoolean closed = new AtomicBoolean();
   private HttpEndpoint http;
 
   private AdmissionService(AdmissionConfig config, int partitions, HttpSchemaRegistry schemas) {
+    this.partitions = partitions;
     clock = new CoordinatorClock();
     registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     QuotaLabels labels = new QuotaLabels(config.metricsQuotasMax());
@@ -219,7 +221,13 @@ public final class AdmissionService implements AutoCloseable {
     Map<String, HttpEndpoint.Page> pages = new TreeMap<>();
     pages.put("/health", query -> health());
     pages.put("/metrics", query -> metrics());
-    pages.put("/status", query -> answer(() -> StatusJson.status(isReady(), queries.quotas())));
+    pages.put(
+        "/status",
+        query ->
+            answer(
+                () ->
+                    StatusJson.status(
+                        isReady(), tasks.partitions().size(), partitions, queries.quotas())));
     pages.put(
         "/definitions",
         query ->

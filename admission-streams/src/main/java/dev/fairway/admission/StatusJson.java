@@ -28,9 +28,17 @@ final class StatusJson {
 
   private StatusJson() {}
 
-  static ObjectNode status(boolean ready, List<QuotaSnapshot> quotas) {
+  /**
+   * What holds now.
+   *
+   * @param owned partitions that this process decides for: quotas of the others are not here
+   * @param partitions partitions that there are
+   */
+  static ObjectNode status(boolean ready, int owned, int partitions, List<QuotaSnapshot> quotas) {
     ObjectNode status = JSON.objectNode();
     status.put("ready", ready);
+    status.put("partitions_owned", owned);
+    status.put("partitions", partitions);
     status.put("engine_version", AdmissionEngine.VERSION);
     ArrayNode list = status.putArray("quotas");
     quotas.forEach(quota -> list.add(quota(quota)));

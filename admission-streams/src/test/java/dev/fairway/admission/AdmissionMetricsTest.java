@@ -141,10 +141,11 @@ class AdmissionMetricsTest {
 
   @Test
   void shouldTellUnknownAsNull() {
-    String json = StatusJson.status(true, List.of(snapshot("a", 2))).toString();
+    String json = StatusJson.status(true, 1, 4, List.of(snapshot("a", 2))).toString();
     assertThat(json)
         .isEqualTo(
-            "{\"ready\":true,\"engine_version\":\"1\",\"quotas\":[{\"id\":\"a\",\"at_ms\":1000,"
+            "{\"ready\":true,\"partitions_owned\":1,\"partitions\":4,\"engine_version\":\"1\","
+                + "\"quotas\":[{\"id\":\"a\",\"at_ms\":1000,"
                 + "\"levels\":{\"requests\":-2},\"caps\":{},\"margin\":0.85,\"margin_mode\":\"RATE\","
                 + "\"state\":\"ACTIVE\",\"open_leases\":1,\"waiting\":2,\"reserved\":{},"
                 + "\"outside_rate\":{\"requests\":3},"

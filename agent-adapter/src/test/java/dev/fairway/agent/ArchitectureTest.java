@@ -77,6 +77,7 @@ class ArchitectureTest {
               "com.fasterxml.jackson.databind..",
               "dev.fairway.agent",
               "dev.fairway.agent.checkpoint..",
+              "dev.fairway.agent.provider",
               "dev.fairway.schemas.service");
 
   /** The gateway's libraries are optional in the module: nobody else may come to need them. */

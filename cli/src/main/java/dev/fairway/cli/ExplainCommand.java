@@ -47,7 +47,8 @@ import picocli.CommandLine.Spec;
       "Shows how Fairway reads an answer of a provider: what it means, how long to wait, which"
           + " limit was hit, what is left, what the call used. Unknown is null.",
       "In: one JSON object with provider, and of status, headers, body and now what is known;"
-          + " several objects give a line each. With --stream: such an object on the first line,"
+          + " several objects give a line each, and one that cannot be read gives none but an"
+          + " error with its line. With --stream: such an object on the first line,"
           + " then the server-sent events as they came."
     },
     footer = {
@@ -98,16 +99,15 @@ public final class ExplainCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    StringBuilder result = new StringBuilder();
+    int code = explain(result);
+    // What was read before, or beside, what could not be read is there all the same.
+    return result.isEmpty() || write(result.toString()) ? code : FAILURE;
+  }
+
+  private int explain(StringBuilder result) {
     try (InputStream in = input()) {
-      String result = stream ? explainStream(in) : explainAll(in);
-      if (target.equals("-")) {
-        PrintWriter out = spec.commandLine().getOut();
-        out.print(result);
-        out.flush();
-      } else {
-        Files.writeString(Path.of(target), result, StandardCharsets.UTF_8);
-      }
-      return 0;
+      return stream ? explainStream(in, result) : explainAll(in, result);
     } catch (NoSuchFileException e) {
       return failed("expected a file or folder that exists, but there is no " + e.getFile());
     } catch (JsonProcessingException e) {
@@ -120,31 +120,54 @@ public final class ExplainCommand implements Callable<Integer> {
     } catch (CliException e) {
       return failed(e.getMessage());
     } catch (IOException e) {
-      return failed(
-          "expected to read " + source + " and to write " + target + ", but: " + FileTrouble.of(e));
+      return failed("expected to read " + source + ", but: " + FileTrouble.of(e));
     }
   }
 
-  private String explainAll(InputStream in) throws IOException {
-    StringBuilder lines = new StringBuilder();
+  private boolean write(String result) {
+    if (target.equals("-")) {
+      PrintWriter out = spec.commandLine().getOut();
+      out.print(result);
+      out.flush();
+      return true;
+    }
+    try {
+      Files.writeString(Path.of(target), result, StandardCharsets.UTF_8);
+      return true;
+    } catch (IOException e) {
+      failed("expected to write " + target + ", but: " + FileTrouble.of(e));
+      return false;
+    }
+  }
+
+  /** One answer that cannot be read says so and stops none of the others. */
+  private int explainAll(InputStream in, StringBuilder result) throws IOException {
+    int count = 0;
+    int code = 0;
     ObjectReader reader =
         MAPPER.readerFor(JsonNode.class).without(JsonParser.Feature.AUTO_CLOSE_SOURCE);
     try (MappingIterator<JsonNode> answers = reader.readValues(in)) {
       while (answers.hasNextValue()) {
+        int line = answers.getParser().currentTokenLocation().getLineNr();
         JsonNode answer = answers.nextValue();
-        lines.append(json(profile(answer).read(response(answer)))).append('\n');
+        count++;
+        try {
+          result.append(json(profile(answer).read(response(answer)))).append('\n');
+        } catch (CliException e) {
+          code = failed("answer " + count + " (line " + line + "): " + e.getMessage());
+        }
       }
     }
-    if (lines.length() == 0) {
+    if (count == 0) {
       throw new CliException(
           "expected a JSON object, but found nothing in "
               + source
               + ". See fairway explain --help.");
     }
-    return lines.toString();
+    return code;
   }
 
-  private String explainStream(InputStream in) throws IOException {
+  private int explainStream(InputStream in, StringBuilder result) throws IOException {
     JsonNode first = MAPPER.readTree(firstLine(in));
     if (first == null || first.isMissingNode()) {
       throw new CliException(
@@ -159,7 +182,8 @@ public final class ExplainCommand implements Callable<Integer> {
       events.read(buffer, 0, length);
       length = in.read(buffer);
     }
-    return json(events.end()) + "\n";
+    result.append(json(events.end())).append('\n');
+    return 0;
   }
 
   private static byte[] firstLine(InputStream in) throws IOException {

@@ -103,17 +103,22 @@ abstract class ListingCommand extends BaseCommand {
   }
 
   private void show(StatusClient client) {
-    if (quota != null && !client.quotasById().containsKey(quota)) {
+    StatusClient.Overview overview = client.overview();
+    if (quota != null && !overview.quotas().containsKey(quota)) {
       throw new CliException(
           "Expected a quota that the coordinator knows, but found '"
               + quota
-              + "'. 'fairway status' lists them.");
+              + "'. 'fairway status' lists them."
+              + overview.gap().map(gap -> " But " + gap + ".").orElse(""));
     }
     List<StatusClient.Entry> entries = client.list(path, field, quota, limit);
     if (entries.isEmpty()) {
       say(nothing);
     } else {
       table(columns, entries).lines().forEach(this::say);
+    }
+    if (quota == null) {
+      overview.gap().ifPresent(this::say);
     }
     writeJson(Map.of(field, entries.stream().map(StatusClient.Entry::value).toList()));
   }

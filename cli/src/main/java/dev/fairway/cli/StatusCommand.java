@@ -34,7 +34,8 @@ final class StatusCommand extends BaseCommand {
   }
 
   private void show(StatusClient client) {
-    Map<String, JsonNode> quotas = client.quotasById();
+    StatusClient.Overview overview = client.overview();
+    Map<String, JsonNode> quotas = overview.quotas();
     for (String id : ids) {
       if (!quotas.containsKey(id)) {
         throw new CliException(
@@ -42,7 +43,11 @@ final class StatusCommand extends BaseCommand {
                 + id
                 + "', but the coordinator knows "
                 + (quotas.isEmpty() ? "none" : "only " + quotas.keySet())
-                + ". Define it with 'fairway quota apply FILE'.");
+                + "."
+                + overview
+                    .gap()
+                    .map(gap -> " But " + gap + ".")
+                    .orElse(" Define it with 'fairway quota apply FILE'."));
       }
     }
     if (!ids.isEmpty()) {
@@ -57,6 +62,7 @@ final class StatusCommand extends BaseCommand {
         connection.gateway().map(ObservedCalls::of).orElseGet(TreeMap::new);
     observed.keySet().retainAll(quotas.keySet());
     observed.forEach((quota, calls) -> say(quota + ": " + calls.sentence()));
+    overview.gap().ifPresent(this::say);
     writeJson(Map.of("quotas", quotas.values(), "observed", observed));
   }
 

@@ -118,6 +118,30 @@ class ExplainCommandTest {
   }
 
   @Test
+  void shouldExplainTheOthersWhereOneCannotBeRead() {
+    // when
+    int code =
+        run(
+            "{'provider':'openai','status':200}\n"
+                + "{'provider':'openai','status':'x'}\n"
+                + "{'status':200}\n"
+                + "{'provider':'openai','status':429}\n"
+                + "{'provider':\n",
+            "-");
+
+    // then
+    assertThat(code).isEqualTo(1);
+    assertThat(out.toString().lines())
+        .hasSize(2)
+        .anyMatch(line -> line.contains("\"class\":\"OK\""))
+        .anyMatch(line -> line.contains("\"class\":\"RATE_LIMITED\""));
+    assertThat(err.toString())
+        .contains("answer 2 (line 2): expected a status such as 429")
+        .contains("answer 3 (line 3): expected an object with a provider")
+        .contains("expected JSON such as");
+  }
+
+  @Test
   void shouldReadABodyThatIsAText() {
     // when
     run(

@@ -41,6 +41,7 @@ class FairwayTest {
             """
             quotas:
               - id: ant/sonnet
+                provider: anthropic
                 models: ["claude-*"]
                 limits: {requests_per_minute: 60}
             gateway:

@@ -3,9 +3,13 @@ package dev.fairway.agent.checkpoint;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -59,10 +63,31 @@ public record FileState(String path, String sha256, long bytes) {
    *
    * @param root folder that the path is in
    * @param path relative to the root
-   * @throws UncheckedIOException if it is there and cannot be read
+   * @throws UncheckedIOException if there is something that cannot be read, or is no file
    */
   public static FileState of(Path root, Path path) {
-    String name = path.normalize().toString().replace(path.getFileSystem().getSeparator(), "/");
+    try {
+      return isFile(root.resolve(path.normalize())) ? read(root, path) : absent(path);
+    } catch (NotAFileException e) {
+      throw new UncheckedIOException(
+          "Expected " + name(path) + " to be a file, but found something else", e);
+    } catch (IOException e) {
+      throw unreadable(path, e);
+    }
+  }
+
+  /** The same where nobody says that there is a file: what is none counts as none. */
+  static FileState now(Path root, Path path) {
+    try {
+      return isFile(root.resolve(path.normalize())) ? read(root, path) : absent(path);
+    } catch (NotAFileException e) {
+      return absent(path);
+    } catch (IOException e) {
+      throw unreadable(path, e);
+    }
+  }
+
+  private static FileState read(Path root, Path path) throws IOException {
     MessageDigest digest = newDigest();
     long length = 0;
     try (InputStream in = Files.newInputStream(root.resolve(path.normalize()))) {
@@ -72,11 +97,67 @@ public record FileState(String path, String sha256, long bytes) {
         length += read;
       }
     } catch (NoSuchFileException e) {
-      return new FileState(name, null, 0);
-    } catch (IOException e) {
-      throw new UncheckedIOException("Expected to read " + name + ", but failed", e);
+      return absent(path);
     }
-    return new FileState(name, HexFormat.of().formatHex(digest.digest()), length);
+    return new FileState(name(path), HexFormat.of().formatHex(digest.digest()), length);
+  }
+
+  /**
+   * Whether there is a file: not if there is nothing, also because what should be a folder on the
+   * way is none, or because links lead nowhere or in a circle.
+   *
+   * @throws NotAFileException if there is a folder or something else
+   */
+  private static boolean isFile(Path file) throws IOException {
+    BasicFileAttributes found;
+    try {
+      found = Files.readAttributes(file, BasicFileAttributes.class);
+    } catch (NoSuchFileException e) {
+      return false;
+    } catch (AccessDeniedException e) {
+      throw e;
+    } catch (FileSystemException e) {
+      if (leadsNowhere(file)) {
+        return false;
+      }
+      throw e;
+    }
+    if (!found.isRegularFile()) {
+      throw new NotAFileException(file);
+    }
+    return true;
+  }
+
+  private static boolean leadsNowhere(Path file) {
+    if (Files.isSymbolicLink(file)) {
+      return true;
+    }
+    for (Path on = file.getParent(); on != null; on = on.getParent()) {
+      if (Files.exists(on, LinkOption.NOFOLLOW_LINKS)) {
+        return !Files.isDirectory(on);
+      }
+    }
+    return false;
+  }
+
+  private static FileState absent(Path path) {
+    return new FileState(name(path), null, 0);
+  }
+
+  private static String name(Path path) {
+    return path.normalize().toString().replace(path.getFileSystem().getSeparator(), "/");
+  }
+
+  private static UncheckedIOException unreadable(Path path, IOException e) {
+    return new UncheckedIOException("Expected to read " + name(path) + ", but failed", e);
+  }
+
+  private static final class NotAFileException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    NotAFileException(Path file) {
+      super(file + " is no regular file");
+    }
   }
 
   static MessageDigest newDigest() {

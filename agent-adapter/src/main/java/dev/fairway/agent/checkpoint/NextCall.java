@@ -1,10 +1,10 @@
 package dev.fairway.agent.checkpoint;
 
 import dev.fairway.agent.LeaseCall;
+import dev.fairway.agent.provider.Credentials;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -16,8 +16,6 @@ public final class NextCall {
   public static final int BODY_BYTES_MAX = 32 << 20;
 
   private static final int HEADERS_MAX = 100;
-  private static final Set<String> CREDENTIALS =
-      Set.of("authorization", "x-api-key", "api-key", "x-fairway-token", "cookie");
 
   private final LeaseCall call;
   private final String method;
@@ -40,7 +38,7 @@ public final class NextCall {
    * @param call what is asked for; with a request id ({@link LeaseCall.Builder#requestId}), so that
    *     asking again after a restart is asking for the same
    * @param method HTTP method, or the name of the operation
-   * @param path where it goes at the provider
+   * @param path where it goes at the provider, without a key in it
    * @param body what is sent
    */
   public static NextCall of(LeaseCall call, String method, String path, byte[] body) {
@@ -57,6 +55,9 @@ public final class NextCall {
     }
     Checkpoint.text("a method", method);
     Checkpoint.text("a path", path);
+    if (Credentials.inAddress(path) != null) {
+      throw credentials(Credentials.inAddress(path) + " in the path");
+    }
     if (body == null || body.length > BODY_BYTES_MAX) {
       throw new IllegalArgumentException(
           "Expected a body of at most "
@@ -73,14 +74,18 @@ public final class NextCall {
     }
     for (Map.Entry<String, String> header : copied.entrySet()) {
       Checkpoint.text("a header", header.getValue());
-      if (CREDENTIALS.stream().anyMatch(header.getKey()::equalsIgnoreCase)) {
-        throw new IllegalArgumentException(
-            "Expected no credentials in a checkpoint, but found header "
-                + header.getKey()
-                + ". Add it when the call is sent.");
+      if (Credentials.isHeader(header.getKey())) {
+        throw credentials("header " + header.getKey());
       }
     }
     return new NextCall(call, method, path, copied, body.clone());
+  }
+
+  private static IllegalArgumentException credentials(String found) {
+    return new IllegalArgumentException(
+        "Expected no credentials in a checkpoint, but found "
+            + found
+            + ". Add it when the call is sent.");
   }
 
   /**

@@ -26,7 +26,7 @@ public record Resumption(
   public enum Kind {
     /** It has another content. */
     MODIFIED,
-    /** It is not there any more. */
+    /** It is not there any more, or what is there is no file. */
     DELETED,
     /** It was not there, and is now. */
     CREATED
@@ -58,7 +58,7 @@ public record Resumption(
     List<Change> changed = new ArrayList<>();
     List<String> unchanged = new ArrayList<>();
     for (FileState before : checkpoint.files()) {
-      FileState now = FileState.of(root, Path.of(before.path()));
+      FileState now = FileState.now(root, Path.of(before.path()));
       if (now.equals(before)) {
         unchanged.add(before.path());
       } else {

@@ -14,6 +14,7 @@ import java.util.function.LongUnaryOperator;
  */
 public record FullJitter(Duration base, Duration cap, LongUnaryOperator below) {
   private static final int DOUBLINGS_MAX = 40;
+  private static final Duration LONGEST = Duration.ofMillis(Long.MAX_VALUE);
 
   /** A ceiling of 1 s that doubles up to 30 s. */
   public static final FullJitter STANDARD = of(Duration.ofSeconds(1), Duration.ofSeconds(30));
@@ -44,7 +45,7 @@ public record FullJitter(Duration base, Duration cap, LongUnaryOperator below) {
    * @param failures tries that failed in a row before, 0 or more; 0 counts as the first
    * @param retryAfter what the provider asked for, a floor, or null if it asked for nothing; zero
    *     and negative ask for nothing
-   * @return at least 1 ms above the floor
+   * @return at least 1 ms above the floor; never more than milliseconds in a {@code long} can say
    */
   public Duration delay(int failures, Duration retryAfter) {
     int doublings = Math.min(DOUBLINGS_MAX, Math.max(0, failures - 1));
@@ -52,6 +53,9 @@ public record FullJitter(Duration base, Duration cap, LongUnaryOperator below) {
     long capMs = cap.toMillis();
     long ceilingMs = baseMs > capMs >> doublings ? capMs : baseMs << doublings;
     Duration jitter = Duration.ofMillis(1 + below.applyAsLong(ceilingMs));
-    return retryAfter == null || retryAfter.isNegative() ? jitter : retryAfter.plus(jitter);
+    if (retryAfter == null || retryAfter.isNegative()) {
+      return jitter;
+    }
+    return retryAfter.compareTo(LONGEST.minus(jitter)) >= 0 ? LONGEST : retryAfter.plus(jitter);
   }
 }

@@ -16,6 +16,18 @@ final class Callers {
 
   Callers(List<Caller> callers, Map<String, String> environment) {
     known = callers.stream().map(c -> new Known(c, bytes(c.token().resolve(environment)))).toList();
+    for (int i = 0; i < known.size(); i++) {
+      Caller first = find(known.get(i).token());
+      if (first != known.get(i).caller()) {
+        throw new InvalidSettingException(
+            "callers[" + i + "].token",
+            "Expected a token of its own for each caller, but "
+                + known.get(i).caller().name()
+                + " and "
+                + first.name()
+                + " have the same.");
+      }
+    }
   }
 
   /** Who sends this; null if a token is needed and none that is known was sent. */
@@ -41,7 +53,7 @@ final class Callers {
   private Caller find(byte[] sent) {
     Caller found = null;
     for (Known candidate : known) {
-      if (MessageDigest.isEqual(candidate.token(), sent)) {
+      if (MessageDigest.isEqual(candidate.token(), sent) && found == null) {
         found = candidate.caller();
       }
     }

@@ -1,15 +1,20 @@
 package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.fallback.RetryBudget;
+import dev.fairway.agent.provider.Credentials;
 import dev.fairway.schemas.DurationText;
 import dev.fairway.schemas.Ids;
 import java.net.InetAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * How a gateway is set up. Immutable; it holds references to secrets, never secrets.
@@ -41,6 +46,8 @@ public record GatewayConfig(
     Waits waits,
     Bounds bounds) {
 
+  private static final int PORT_MAX = 65_535;
+
   /** What a gateway does with the calls of a quota. */
   public enum Mode {
     /** A call waits for its lease. */
@@ -60,17 +67,46 @@ public record GatewayConfig(
   public record Upstream(String name, String url, String provider, SecretRef key) {
     /** Checks that everything but the key is there. */
     public Upstream {
-      notBlank("an upstream's name", name);
-      notBlank("a provider of upstream " + name, provider);
-      if (url == null || !url.matches("https?://[^/?#\\s]+(/[^?#\\s]*)?")) {
-        throw new IllegalArgumentException(
+      notBlank("name", "an upstream's name", name);
+      notBlank("provider", "a provider of upstream " + name, provider);
+      String wrong = wrongIn(url);
+      if (wrong != null) {
+        throw new InvalidSettingException(
+            "url",
             "Expected a URL such as https://api.anthropic.com for upstream "
                 + name
                 + ", but found "
-                + url
+                + wrong
                 + ".");
       }
       url = url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
+    }
+
+    /** What is wrong with a base URL, without what may be a secret in it; null if nothing is. */
+    private static String wrongIn(String url) {
+      if (url == null || !url.matches("https?://.*")) {
+        return url == null ? "none" : "one that does not begin with http:// or https://";
+      }
+      if (Credentials.inAddress(url) != null) {
+        return "one with a user, a password or a key in it: those belong into `key`";
+      }
+      URI parsed;
+      try {
+        parsed = new URI(url);
+      } catch (URISyntaxException e) {
+        return "one that is none: " + e.getReason();
+      }
+      if (parsed.getRawQuery() != null || parsed.getRawFragment() != null) {
+        return "one with a query, to which no path can be added";
+      }
+      if (parsed.getHost() == null || parsed.getPort() == 0 || parsed.getPort() > PORT_MAX) {
+        return "the host and port "
+            + parsed.getRawAuthority()
+            + " (hosts are of letters, digits, - and ., ports 1 to "
+            + PORT_MAX
+            + ")";
+      }
+      return null;
     }
   }
 
@@ -86,7 +122,8 @@ public record GatewayConfig(
     public Route {
       models = List.copyOf(models);
       if (models.isEmpty() || models.stream().anyMatch(String::isBlank)) {
-        throw new IllegalArgumentException(
+        throw new InvalidSettingException(
+            "models",
             "Expected a route with model patterns such as \"claude-*\", but found "
                 + models
                 + " for quota "
@@ -94,14 +131,15 @@ public record GatewayConfig(
                 + ".");
       }
       if (!Ids.isQuotaId(quota)) {
-        throw new IllegalArgumentException(
+        throw new InvalidSettingException(
+            "quota",
             "Expected a quota id `key` or `key/name` in the route of "
                 + models
                 + ", but found "
                 + quota
                 + ".");
       }
-      notBlank("an upstream in the route of " + models, upstream);
+      notBlank("upstream", "an upstream in the route of " + models, upstream);
     }
   }
 
@@ -140,19 +178,43 @@ public record GatewayConfig(
     /** Checks the ids. */
     public Caller {
       if (!Ids.isId(name) || name.length() > 30 || name.indexOf(':') >= 0) {
-        throw new IllegalArgumentException(
+        throw new InvalidSettingException(
+            "name",
             "Expected a caller's name of 1 to 30 characters A-Z a-z 0-9 . _ -, but found "
                 + name
                 + ".");
       }
-      for (String id : new String[] {tenant, role, leaseClass}) {
-        if (id != null && !Ids.isId(id)) {
-          throw new IllegalArgumentException(
-              "Expected tenant, role and class of caller " + name + " as ids, but found " + id);
-        }
-      }
+      id("tenant", name, tenant);
+      id("role", name, role);
+      id("class", name, leaseClass);
       roles = Set.copyOf(roles);
       classes = Set.copyOf(classes);
+      among("role", name, role, roles);
+      among("class", name, leaseClass, classes);
+    }
+
+    private static void id(String setting, String name, String id) {
+      if (id != null && !Ids.isId(id)) {
+        throw new InvalidSettingException(
+            setting,
+            "Expected the " + setting + " of caller " + name + " as an id, but found " + id + ".");
+      }
+    }
+
+    private static void among(String setting, String name, String id, Set<String> ids) {
+      if (!ids.isEmpty() && !ids.contains(id)) {
+        throw new InvalidSettingException(
+            setting,
+            "Expected the "
+                + setting
+                + " of caller "
+                + name
+                + " to be one of those that it may claim, "
+                + ids.stream().sorted().toList()
+                + ", but found "
+                + id
+                + ".");
+      }
     }
   }
 
@@ -169,10 +231,7 @@ public record GatewayConfig(
 
     /** Checks that both numbers are above 0. */
     public Estimates {
-      if (countsPerMinute < 1) {
-        throw new IllegalArgumentException(
-            "Expected counts_per_minute above 0, but found " + countsPerMinute + ".");
-      }
+      atLeast(1, "counts_per_minute", countsPerMinute);
       positive("count_wait", countWait);
     }
   }
@@ -213,7 +272,8 @@ public record GatewayConfig(
       positive("upstream_idle", upstreamIdle);
       positive("drain", drain);
       if (patienceMargin == null || patienceMargin.isNegative()) {
-        throw new IllegalArgumentException(
+        throw new InvalidSettingException(
+            "patience_margin",
             "Expected a patience_margin of 0 or more, but found "
                 + DurationText.of(patienceMargin)
                 + ".");
@@ -245,73 +305,103 @@ public record GatewayConfig(
     public static final Bounds DEFAULT =
         new Bounds(32 << 20, 512L << 20, 4_096, 2_048, Duration.ofSeconds(60), 12, 20);
 
-    /** Checks that all are above 0. */
+    /** Checks the ranges. */
     public Bounds {
-      if (bodyBytes < 1
-          || bodiesBytes < bodyBytes
-          || connections < 1
-          || openCalls < 1
-          || retries < 0
-          || retries > RetryBudget.RETRIES_MAX
-          || requeues < 0) {
-        throw new IllegalArgumentException(
-            "Expected bounds above 0, and bodies_bytes of at least body_bytes and up to "
-                + RetryBudget.RETRIES_MAX
-                + " retries, but found "
+      atLeast(1, "body_bytes", bodyBytes);
+      if (bodiesBytes < bodyBytes) {
+        throw new InvalidSettingException(
+            "bodies_bytes",
+            "Expected bodies_bytes of at least body_bytes, which is "
                 + bodyBytes
-                + ", "
+                + ", but found "
                 + bodiesBytes
-                + ", "
-                + connections
-                + ", "
-                + openCalls
-                + ", "
-                + retries
-                + ", "
-                + requeues
                 + ".");
       }
+      atLeast(1, "connections", connections);
+      atLeast(1, "open_calls", openCalls);
+      atLeast(0, "retries", retries);
+      if (retries > RetryBudget.RETRIES_MAX) {
+        throw new InvalidSettingException(
+            "retries",
+            "Expected up to " + RetryBudget.RETRIES_MAX + " retries, but found " + retries + ".");
+      }
+      atLeast(0, "requeues", requeues);
       positive("client_idle", clientIdle);
     }
   }
 
   /** Checks that everything named is there, and that strangers don't reach it. */
   public GatewayConfig {
-    notBlank("a host", host);
-    if (port < 0 || port > 65_535) {
-      throw new IllegalArgumentException("Expected a port of 0 to 65535, but found " + port + ".");
+    notBlank("host", "a host", host);
+    if (port < 0 || port > PORT_MAX) {
+      throw new InvalidSettingException(
+          "port", "Expected a port of 0 to " + PORT_MAX + ", but found " + port + ".");
     }
     modes = Map.copyOf(modes);
     upstreams = Map.copyOf(upstreams);
     routes = List.copyOf(routes);
     callers = List.copyOf(callers);
-    Set<String> names = new HashSet<>();
-    for (Route route : routes) {
-      known(upstreams, route.upstream(), "the route of " + route.models());
+    for (int i = 0; i < routes.size(); i++) {
+      String where = "the route of " + routes.get(i).models();
+      known(upstreams, routes.get(i).upstream(), "routes[" + i + "].upstream", where);
     }
     if (unknown != null) {
-      known(upstreams, unknown, "unknown");
+      known(upstreams, unknown, "unknown", "unknown");
     }
-    for (Caller caller : callers) {
-      if (!names.add(caller.name()) || caller.token() == null) {
-        throw new IllegalArgumentException(
-            "Expected each caller once and with a token, but found " + caller.name() + ".");
+    Set<String> quotas = new TreeSet<>();
+    routes.forEach(route -> quotas.add(route.quota()));
+    for (String quota : modes.keySet()) {
+      if (!quotas.contains(quota)) {
+        throw new InvalidSettingException(
+            "modes." + quota,
+            "Expected modes of quotas that routes name, " + quotas + ", but found " + quota + ".");
+      }
+    }
+    checkCallers(callers, upstreams);
+    if (callers.isEmpty() && !isLoopback(host)) {
+      throw new InvalidSettingException(
+          "host",
+          "Expected callers with tokens where the gateway listens on "
+              + host
+              + ", but found none. Name them, or listen on 127.0.0.1.");
+    }
+  }
+
+  private static void checkCallers(List<Caller> callers, Map<String, Upstream> upstreams) {
+    Map<SecretRef, String> byToken = new HashMap<>();
+    Set<String> names = new HashSet<>();
+    for (int i = 0; i < callers.size(); i++) {
+      String name = callers.get(i).name();
+      SecretRef token = callers.get(i).token();
+      if (!names.add(name)) {
+        throw new InvalidSettingException(
+            "callers[" + i + "].name", "Expected each caller once, but found " + name + " again.");
+      }
+      if (token == null) {
+        throw new InvalidSettingException(
+            "callers[" + i + "].token",
+            "Expected a token for caller " + name + ", but found none.");
+      }
+      String other = byToken.putIfAbsent(token, name);
+      if (other != null) {
+        throw new InvalidSettingException(
+            "callers[" + i + "].token",
+            "Expected a token of its own for each caller, but "
+                + name
+                + " and "
+                + other
+                + " have the same.");
       }
     }
     for (Upstream upstream : upstreams.values()) {
       if (!callers.isEmpty() && upstream.key() == null) {
-        throw new IllegalArgumentException(
+        throw new InvalidSettingException(
+            "upstreams." + upstream.name() + ".key",
             "Expected a key for upstream "
                 + upstream.name()
                 + ", but found none: with callers, what they send are tokens of the gateway's, which"
                 + " must not go to a provider.");
       }
-    }
-    if (callers.isEmpty() && !isLoopback(host)) {
-      throw new IllegalArgumentException(
-          "Expected callers with tokens where the gateway listens on "
-              + host
-              + ", but found none. Name them, or listen on 127.0.0.1.");
     }
   }
 
@@ -321,9 +411,11 @@ public record GatewayConfig(
         host, newPort, mode, modes, upstreams, routes, callers, unknown, estimates, waits, bounds);
   }
 
-  private static void known(Map<String, Upstream> upstreams, String name, String where) {
+  private static void known(
+      Map<String, Upstream> upstreams, String name, String setting, String where) {
     if (!upstreams.containsKey(name)) {
-      throw new IllegalArgumentException(
+      throw new InvalidSettingException(
+          setting,
           "Expected "
               + where
               + " to name one of the upstreams "
@@ -338,20 +430,28 @@ public record GatewayConfig(
     try {
       return InetAddress.getByName(host).isLoopbackAddress();
     } catch (UnknownHostException e) {
-      return false;
+      throw new InvalidSettingException(
+          "host", "Expected an address of this machine, but nobody here knows " + host + ".");
     }
   }
 
-  private static void notBlank(String what, String value) {
+  private static void notBlank(String setting, String what, String value) {
     if (value == null || value.isBlank()) {
-      throw new IllegalArgumentException("Expected " + what + ", but found none.");
+      throw new InvalidSettingException(setting, "Expected " + what + ", but found none.");
     }
   }
 
-  private static void positive(String name, Duration value) {
+  private static void atLeast(int least, String setting, int value) {
+    if (value < least) {
+      throw new InvalidSettingException(
+          setting, "Expected " + setting + " of " + least + " or more, but found " + value + ".");
+    }
+  }
+
+  private static void positive(String setting, Duration value) {
     if (value == null || value.isNegative() || value.isZero()) {
-      throw new IllegalArgumentException(
-          "Expected " + name + " above 0, but found " + DurationText.of(value) + ".");
+      throw new InvalidSettingException(
+          setting, "Expected " + setting + " above 0, but found " + DurationText.of(value) + ".");
     }
   }
 }

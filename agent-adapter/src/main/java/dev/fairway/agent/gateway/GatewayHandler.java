@@ -94,7 +94,8 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
   private void metrics(Request request, Response response, Callback callback, ApiFamily family) {
     Caller caller = callers.of(request.getHeaders());
     if (caller == null || !caller.operator()) {
-      refuse(family, response, callback, Trouble.unauthorised());
+      Trouble trouble = caller == null ? Trouble.unauthorised() : Trouble.notAnOperator();
+      refuse(family, response, callback, trouble);
       return;
     }
     String text =

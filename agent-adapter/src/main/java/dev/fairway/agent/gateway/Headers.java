@@ -1,6 +1,7 @@
 package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.gateway.GatewayConfig.Upstream;
+import dev.fairway.agent.provider.Credentials;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -22,7 +23,6 @@ final class Headers {
           "trailer",
           "transfer-encoding",
           "upgrade");
-  private static final Set<String> CREDENTIALS = Set.of("authorization", "x-api-key", "api-key");
   private static final Set<String> OWN_BUSINESS =
       Set.of("host", "content-length", "expect", "accept-encoding", "x-fairway-token");
   private static final String OURS = "x-fairway-";
@@ -44,7 +44,7 @@ final class Headers {
           && !named.contains(name)
           && !OWN_BUSINESS.contains(name)
           && !name.startsWith(OURS)
-          && (key == null || !CREDENTIALS.contains(name))) {
+          && (key == null || !Credentials.isHeader(name))) {
         to.add(field);
       }
     }

@@ -25,8 +25,11 @@ final class Line {
           RejectReason.TENANT_CEILING,
           RejectReason.QUOTA_EXHAUSTED);
 
-  /** Past the client's own end of a wait, for calls whose wait begins anew after a requeue. */
-  private static final long HOLD_SLACK_MS = 500;
+  /**
+   * How much later whoever is asked gives up by itself: the line ends a wait, because it knows what
+   * is left of it.
+   */
+  static final long HOLD_SLACK_MS = 5_000;
 
   /** Hears how the wait ends; by the call's invoker. */
   interface Listener {
@@ -44,6 +47,7 @@ final class Line {
   private final GatewayContext context;
   private final CallPlan plan;
   private final SerializedInvoker invoker;
+  private final long beganAtMs;
   private final long untilMs;
   private final Listener listener;
   private boolean waiting;
@@ -68,13 +72,14 @@ final class Line {
     this.context = context;
     this.plan = plan;
     this.invoker = invoker;
+    this.beganAtMs = context.nowMs();
     this.untilMs = untilMs;
     this.listener = listener;
   }
 
   /** Asks, as a repetition of a request or of none. */
   void ask(String repeats) {
-    Duration timeout = Duration.ofMillis(Math.max(1, untilMs - context.nowMs()));
+    Duration timeout = Duration.ofMillis(Math.max(0, untilMs - context.nowMs()) + HOLD_SLACK_MS);
     requestId = context.admission().newRequestId();
     await(
         context
@@ -135,7 +140,7 @@ final class Line {
     place = null;
     asked = asking;
     cancel(end);
-    end = later(untilMs - context.nowMs() + HOLD_SLACK_MS, () -> refuse(null, "none came"));
+    end = later(untilMs - context.nowMs(), this::endHold);
     var unused =
         asking.whenComplete((grant, error) -> invoker.run(() -> decided(asking, grant, error)));
   }
@@ -159,7 +164,9 @@ final class Line {
     } else if (error instanceof RefusedException refused) {
       refused(refused);
     } else {
-      refuse(null, error.toString());
+      end(
+          new Trouble(429, "Expected a grant, but found " + error + ".", remainingEta(), false),
+          requestId);
     }
   }
 
@@ -174,10 +181,18 @@ final class Line {
     end(refused.trouble(), refused.requestId());
   }
 
-  private void refuse(String requestId, String found) {
-    end(
-        new Trouble(429, "Expected a grant in time, but " + found + ".", remainingEta(), false),
-        requestId);
+  private void endHold() {
+    String found =
+        "Expected a grant of quota "
+            + plan.target().quota()
+            + " within "
+            + (untilMs - beganAtMs)
+            + " ms, but none came; request "
+            + requestId
+            + " is withdrawn. `fairway why "
+            + requestId
+            + "` tells what it waited for.";
+    end(new Trouble(429, found, remainingEta(), false), requestId);
   }
 
   private void end(Trouble trouble, String requestId) {

@@ -15,8 +15,8 @@ final class Observations {
    *
    * @param calls that ended
    * @param rateLimited of these, refused by the provider with a 429
-   * @param rateLimitedAdmitted of these, granted by admission before they ended: it would not have
-   *     kept them back, while all others would have waited
+   * @param rateLimitedAdmitted of these, not known to have been kept back: granted without a wait
+   *     or by the time they ended, or not decided in time; all others would have waited
    * @param rateLimitedTokens input of the refused calls, estimated: it has to be sent again
    */
   record Sums(long calls, long rateLimited, long rateLimitedAdmitted, long rateLimitedTokens) {
@@ -36,7 +36,7 @@ final class Observations {
   /**
    * Counts a call that ended.
    *
-   * @param admitted whether its lease had been granted by then
+   * @param admitted whether admission would have let it pass, or nobody knows
    * @param inputTokens estimate, or null
    */
   void ended(String quota, Outcome outcome, boolean admitted, Long inputTokens) {

@@ -6,20 +6,36 @@ import dev.fairway.agent.UsageReport;
 import dev.fairway.schemas.Outcome;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Lets a call pass at once, and asks for its lease while it is on its way, so that the journal
  * shows what admission would have done. When the call ends it is settled on its lease, if it has
  * been granted by then; else the request is withdrawn, and the call is reported as made without a
  * lease.
+ *
+ * <p>A call that the provider refused may be over before its decision is there, and no decision yet
+ * is not the same as a wait. So the end of such a call waits for the first one.
  */
 final class ObservedGrant extends FreeGrant {
   private static final Duration LONGEST_CALL = Duration.ofHours(1);
 
+  /** How long the end of a refused call waits for its first decision. */
+  private static final Duration DECISION_WAIT = Duration.ofSeconds(5);
+
   private final Admission admission;
   private final Observations observations;
-  private final CallPlan plan;
   private final String requestId;
+  private final String member;
+  private final String quota;
+  private final Long inputTokens;
+
+  /** Whether admission would have let it pass at once; null while nobody has said so. */
+  private final CompletableFuture<Boolean> admitted = new CompletableFuture<>();
+
+  /** Null once nothing is asked any more: it has a whole body. */
+  private CallPlan plan;
+
   private CompletableFuture<Grant> asked = new CompletableFuture<>();
   private boolean settled;
 
@@ -28,13 +44,27 @@ final class ObservedGrant extends FreeGrant {
     this.admission = admission;
     this.observations = observations;
     this.plan = plan;
+    this.member = plan.asker().member();
+    this.quota = plan.target().quota();
+    this.inputTokens = plan.input().inputTokens();
     this.requestId = admission.newRequestId();
   }
 
   /** Asks, and does not wait. To be called once, before anything is told of the call's answer. */
   void ask() {
-    asked = admission.ask(plan.leaseCall(requestId, plan.retryOf(), LONGEST_CALL, update -> {}));
-    var unused = asked.thenAccept(ObservedGrant::sent);
+    asked =
+        admission.ask(
+            plan.leaseCall(
+                requestId, plan.retryOf(), LONGEST_CALL, update -> admitted.complete(false)));
+    plan = null;
+    var unused =
+        asked.whenComplete(
+            (granted, error) -> {
+              if (granted != null) {
+                sent(granted);
+              }
+              admitted.complete(granted != null || !isRefusal(error));
+            });
   }
 
   @Override
@@ -65,8 +95,20 @@ final class ObservedGrant extends FreeGrant {
       return;
     }
     settled = true;
+    if (outcome != Outcome.RATE_LIMITED || granted() != null || admitted.isDone()) {
+      end(outcome, usage, signal);
+      return;
+    }
+    // Nobody knows, and if it stays so, it is not counted in admission's favour.
+    var unused =
+        admitted
+            .completeOnTimeout(true, DECISION_WAIT.toMillis(), TimeUnit.MILLISECONDS)
+            .thenRun(() -> end(outcome, usage, signal));
+  }
+
+  private void end(Outcome outcome, UsageReport usage, ProviderSignal signal) {
     Grant granted = granted();
-    observations.ended(plan.target().quota(), outcome, granted != null, plan.input().inputTokens());
+    observations.ended(quota, outcome, granted != null || admitted.getNow(true), inputTokens);
     if (granted != null) {
       granted.settle(outcome, usage, signal);
       return;
@@ -75,9 +117,13 @@ final class ObservedGrant extends FreeGrant {
     asked.cancel(false);
     if (outcome != Outcome.NOT_SENT) {
       boolean refused = outcome == Outcome.RATE_LIMITED || outcome == Outcome.OVERLOADED;
-      admission.unleased(
-          plan.asker().member(), plan.target().quota(), refused ? Nothing.USED : usage, signal);
+      admission.unleased(member, quota, refused ? Nothing.USED : usage, signal);
     }
+  }
+
+  /** Whether the coordinator said no; what it did not say, nobody knows. */
+  private static boolean isRefusal(Throwable error) {
+    return error instanceof RefusedException refused && refused.reason() != null;
   }
 
   private Grant granted() {

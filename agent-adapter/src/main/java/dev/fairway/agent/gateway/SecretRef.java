@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * Where a secret is kept: exactly one of an environment variable and a file. The secret itself is
@@ -16,9 +17,21 @@ import java.util.Map;
  */
 public record SecretRef(String env, Path file) {
   private static final int BYTES_MAX = 16 * 1024;
+  private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
+
+  /** What is taken for a name and not for a secret that somebody wrote in its place. */
+  private static final Pattern USUAL_NAME = Pattern.compile("[A-Z_][A-Z0-9_]*");
+
+  private static final int BARE_FILE_CHARS_MAX = 20;
 
   /** Checks that one is given. */
   public SecretRef {
+    if (env != null && !NAME.matcher(env).matches()) {
+      throw new IllegalArgumentException(
+          "Expected the name of an environment variable such as ANTHROPIC_API_KEY, but found"
+              + " something else, which is not shown. Put the secret into a variable or a file, and"
+              + " name that.");
+    }
     if ((env == null) == (file == null)) {
       throw new IllegalArgumentException(
           "Expected a secret as env: NAME or file: PATH, but found "
@@ -62,6 +75,10 @@ public record SecretRef(String env, Path file) {
 
   private String read() {
     try {
+      if (Files.isDirectory(file)) {
+        throw new IllegalArgumentException(
+            "Expected a secret in " + this + ", but that is a folder. Name a file in it.");
+      }
       if (Files.size(file) > BYTES_MAX) {
         throw new IllegalArgumentException(
             "Expected at most " + BYTES_MAX + " bytes in " + this + ", but found more.");
@@ -73,14 +90,22 @@ public record SecretRef(String env, Path file) {
               + this
               + ", but: "
               + FileTrouble.of(e)
-              + ". Name another place.",
-          e);
+              + ". Name another place.");
     }
   }
 
-  /** The place. */
+  /** The place; not if what stands there may be the secret itself. */
   @Override
   public String toString() {
-    return env != null ? "environment variable " + env : "file " + file;
+    if (env != null) {
+      return USUAL_NAME.matcher(env).matches()
+          ? "environment variable " + env
+          : "an environment variable whose name is not shown, because it is not in capitals and may"
+              + " be the secret itself";
+    }
+    String path = file.toString();
+    return file.getNameCount() > 1 || path.length() <= BARE_FILE_CHARS_MAX
+        ? "file " + path
+        : "a file whose name is not shown, because it may be the secret itself";
   }
 }

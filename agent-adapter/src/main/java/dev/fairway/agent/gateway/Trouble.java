@@ -33,6 +33,11 @@ record Trouble(int status, String message, Duration retryAfter, boolean again, S
         false);
   }
 
+  /** The caller is known, and may not. */
+  static Trouble notAnOperator() {
+    return new Trouble(403, "Expected a caller that is an operator.", null, false);
+  }
+
   /** Any page that a browser shows could call a gateway on loopback that asks for no token. */
   static Trouble fromABrowser() {
     return new Trouble(

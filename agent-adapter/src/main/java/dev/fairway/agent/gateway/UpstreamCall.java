@@ -1,5 +1,6 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.agent.provider.Credentials;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.eclipse.jetty.client.BytesRequestContent;
@@ -19,16 +20,16 @@ final class UpstreamCall {
     this.plan = plan;
     this.invoker = invoker;
     var upstream = plan.target().upstream();
+    String key = context.keys().get(upstream.name());
+    String path =
+        key == null ? plan.pathAndQuery() : Credentials.withoutParameters(plan.pathAndQuery());
     String contentType = plan.headers().get("content-type");
     this.request =
         context
             .client()
-            .newRequest(upstream.url() + plan.pathAndQuery())
+            .newRequest(upstream.url() + path)
             .method(plan.method())
-            .headers(
-                headers ->
-                    Headers.toUpstream(
-                        plan.headers(), headers, upstream, context.keys().get(upstream.name())))
+            .headers(headers -> Headers.toUpstream(plan.headers(), headers, upstream, key))
             .onRequestBegin(begun -> sent = true);
     if (plan.body().length > 0) {
       request.body(

@@ -14,8 +14,12 @@ final class DiffSketch {
   static final int CHARS_MAX = 1 << 20;
 
   private static final int RUN = 3;
+
+  /** {@code ---} and {@code +++} name files only together: alone, they are changed lines. */
   private static final Pattern HEADERS =
-      Pattern.compile("(?m)^(@@.*|index .*|diff .*|---( .*)?|\\+\\+\\+( .*)?|(old|new) mode .*)$");
+      Pattern.compile(
+          "(?m)^(@@.*|index .*|diff .*|---( .*)?\\R\\+\\+\\+( .*)?|(old|new) mode .*)$");
+
   private static final Pattern CHANGED = Pattern.compile("(?m)^[+-]");
   private static final Pattern CONTEXT = Pattern.compile("(?m)^[^+-].*$");
   private static final Pattern NUMBERS =

@@ -5,6 +5,7 @@ import dev.fairway.schemas.TaskState;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -48,7 +49,6 @@ public final class TaskGraph {
   private static final class Node {
     final String role;
     final Set<String> waitsFor;
-    final Set<String> waitedForBy = new LinkedHashSet<>();
 
     Node(String role, Set<String> waitsFor) {
       this.role = role;
@@ -58,6 +58,10 @@ public final class TaskGraph {
 
   private final Updates updates;
   private final Map<String, Node> open = new LinkedHashMap<>();
+
+  /** Open tasks by what they wait for, whether that is open or failed. */
+  private final Map<String, Set<String>> waiting = new HashMap<>();
+
   private final Map<String, Boolean> ended =
       new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
@@ -106,7 +110,7 @@ public final class TaskGraph {
                 + taskId
                 + " to depend on declared tasks, but "
                 + dependency
-                + " is none. Declare what is depended on first; so a circle cannot come to be.");
+                + " is none. Declare what is depended on first.");
       }
       if (!Boolean.TRUE.equals(ended.get(dependency)) || open.containsKey(dependency)) {
         waitsFor.add(dependency);
@@ -115,6 +119,15 @@ public final class TaskGraph {
     if (open.containsKey(taskId) || dependsOn.contains(taskId)) {
       throw new IllegalArgumentException(
           "Expected a new task, but " + taskId + " is open, or depends on itself.");
+    }
+    String between = waitsOnTheWayTo(taskId, waitsFor);
+    if (between != null) {
+      throw new IllegalArgumentException(
+          "Expected no circle, but task "
+              + taskId
+              + ", declared again, would wait for "
+              + between
+              + ", which waits for it. Declare it without that.");
     }
     if (waitsFor.size() > DEPENDENCIES_MAX) {
       throw new IllegalArgumentException(
@@ -139,9 +152,7 @@ public final class TaskGraph {
     ended.remove(taskId);
     open.put(taskId, new Node(role, waitsFor));
     for (String dependency : waitsFor) {
-      if (open.containsKey(dependency)) {
-        open.get(dependency).waitedForBy.add(taskId);
-      }
+      waiting.computeIfAbsent(dependency, name -> new LinkedHashSet<>()).add(taskId);
     }
     return told;
   }
@@ -174,16 +185,36 @@ public final class TaskGraph {
     Set<String> found = new HashSet<>();
     Deque<String> next = new ArrayDeque<>(List.of(taskId));
     while (!next.isEmpty() && found.size() < UNBLOCKS_MAX) {
-      Node node = open.get(next.poll());
-      if (node != null) {
-        for (String waiting : node.waitedForBy) {
-          if (found.size() < UNBLOCKS_MAX && found.add(waiting)) {
-            next.add(waiting);
-          }
+      for (String waits : waiting.getOrDefault(next.poll(), Set.of())) {
+        if (found.size() < UNBLOCKS_MAX && found.add(waits)) {
+          next.add(waits);
         }
       }
     }
     return found.size();
+  }
+
+  /**
+   * Which of the dependencies waits for a task, directly or by others, or null. Only one that
+   * failed and is declared again can have somebody who waits for it.
+   */
+  private String waitsOnTheWayTo(String taskId, Set<String> dependencies) {
+    if (!waiting.containsKey(taskId)) {
+      return null;
+    }
+    Set<String> found = new HashSet<>();
+    Deque<String> next = new ArrayDeque<>(List.of(taskId));
+    while (!next.isEmpty()) {
+      for (String waits : waiting.getOrDefault(next.poll(), Set.of())) {
+        if (dependencies.contains(waits)) {
+          return waits;
+        }
+        if (found.add(waits)) {
+          next.add(waits);
+        }
+      }
+    }
+    return null;
   }
 
   private synchronized CompletableFuture<Void> end(String taskId, TaskState state) {
@@ -198,21 +229,22 @@ public final class TaskGraph {
     boolean succeeded = state != TaskState.FAILED;
     ended.put(taskId, succeeded);
     for (String dependency : node.waitsFor) {
-      if (open.containsKey(dependency)) {
-        open.get(dependency).waitedForBy.remove(taskId);
+      Set<String> others = waiting.get(dependency);
+      others.remove(taskId);
+      if (others.isEmpty()) {
+        waiting.remove(dependency);
       }
     }
-    for (Map.Entry<String, Node> other : open.entrySet()) {
-      // Not by waitedForBy: a task that failed and was declared again has lost that.
-      if (succeeded && other.getValue().waitsFor.remove(taskId)) {
-        Set<String> left = other.getValue().waitsFor;
-        told.add(
-            updates.update(
-                other.getKey(),
-                other.getValue().role,
-                left.isEmpty() ? TaskState.UNBLOCKED : TaskState.BLOCKED,
-                List.copyOf(left)));
-      }
+    Set<String> freed = succeeded ? waiting.remove(taskId) : null;
+    for (String other : freed == null ? Set.<String>of() : freed) {
+      Set<String> left = open.get(other).waitsFor;
+      left.remove(taskId);
+      told.add(
+          updates.update(
+              other,
+              open.get(other).role,
+              left.isEmpty() ? TaskState.UNBLOCKED : TaskState.BLOCKED,
+              List.copyOf(left)));
     }
     return CompletableFuture.allOf(told.toArray(CompletableFuture<?>[]::new));
   }

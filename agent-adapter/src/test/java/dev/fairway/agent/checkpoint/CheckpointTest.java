@@ -2,10 +2,12 @@ package dev.fairway.agent.checkpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.fairway.agent.LeaseCall;
 import dev.fairway.agent.checkpoint.Resumption.Kind;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -13,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class CheckpointTest {
   private static final LeaseCall CALL = LeaseCall.of("key/q").requestId("r.1").build();
@@ -66,10 +70,99 @@ class CheckpointTest {
     assertThat(resumed.changed())
         .extracting(change -> change.before().path(), Resumption.Change::kind)
         .containsExactly(
-            org.assertj.core.groups.Tuple.tuple("a.txt", Kind.MODIFIED),
-            org.assertj.core.groups.Tuple.tuple("b.txt", Kind.DELETED),
-            org.assertj.core.groups.Tuple.tuple("gone.txt", Kind.CREATED));
+            tuple("a.txt", Kind.MODIFIED),
+            tuple("b.txt", Kind.DELETED),
+            tuple("gone.txt", Kind.CREATED));
     assertThat(resumed.unchanged()).containsExactly("c.txt");
+  }
+
+  @Test
+  void shouldNameFilesInWhosePlaceIsSomethingElse() throws IOException {
+    // given
+    for (String name : List.of("folder", "sub/b.txt", "circle", "nowhere", "same")) {
+      Files.createDirectories(root.resolve(name).getParent());
+      Files.writeString(root.resolve(name), name);
+    }
+    Checkpoint.Builder builder = Checkpoint.of("task-7", "goal").next(next(CALL));
+    for (String name : List.of("folder", "sub/b.txt", "circle", "nowhere", "same")) {
+      builder.file(root, Path.of(name));
+    }
+    Checkpoint checkpoint = builder.build();
+
+    // when
+    for (String name : List.of("folder", "sub/b.txt", "sub", "circle", "nowhere")) {
+      Files.delete(root.resolve(name));
+    }
+    Files.createDirectory(root.resolve("folder"));
+    Files.writeString(root.resolve("sub"), "a file now");
+    Files.createSymbolicLink(root.resolve("circle"), Path.of("circle"));
+    Files.createSymbolicLink(root.resolve("nowhere"), Path.of("gone"));
+    Resumption resumed = Resumption.of(checkpoint, root);
+
+    // then
+    assertThat(resumed.changed())
+        .extracting(change -> change.before().path(), Resumption.Change::kind)
+        .containsExactly(
+            tuple("folder", Kind.DELETED),
+            tuple("sub/b.txt", Kind.DELETED),
+            tuple("circle", Kind.DELETED),
+            tuple("nowhere", Kind.DELETED));
+    assertThat(resumed.unchanged()).containsExactly("same");
+    assertThatThrownBy(() -> FileState.of(root, Path.of("folder")))
+        .isInstanceOf(UncheckedIOException.class)
+        .hasMessageContaining("to be a file");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "Authorization",
+        "proxy-authorization",
+        "Set-Cookie",
+        "x-api-key",
+        "X-Goog-Api-Key",
+        "ocp-apim-subscription-key",
+        "openai-api-key",
+        "x-amz-security-token",
+        "x-auth-token",
+        "x-fairway-token",
+        "aws_secret_access_key"
+      })
+  void shouldHoldNoHeaderWithACredential(String name) {
+    assertThatThrownBy(() -> NextCall.of(CALL, "POST", "/", Map.of(name, "sk-SECRET"), new byte[0]))
+        .hasMessageContaining("header " + name)
+        .hasMessageNotContaining("SECRET");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/v1beta/models/g:generateContent?key=SECRET",
+        "/v1?a=b&api_key=SECRET",
+        "/v1?%6Bey=SECRET",
+        "/v1?X-Amz-Signature=SECRET",
+        "/v1?access_token=SECRET#x",
+        "https://me:SECRET@host/v1"
+      })
+  void shouldHoldNoPathWithACredential(String path) {
+    assertThatThrownBy(() -> NextCall.of(CALL, "POST", path, new byte[0]))
+        .hasMessageContaining("credentials")
+        .hasMessageNotContaining("SECRET");
+  }
+
+  @Test
+  void shouldHoldWhatIsNoCredential() {
+    // given
+    Map<String, String> headers =
+        Map.of("idempotency-key", "k", "openai-organization", "o", "anthropic-version", "v");
+
+    // when
+    NextCall call =
+        NextCall.of(CALL, "POST", "/v1/x@y?beta=true&page_token=3", headers, new byte[0]);
+
+    // then
+    assertThat(call.headers()).isEqualTo(headers);
+    assertThat(call.path()).isEqualTo("/v1/x@y?beta=true&page_token=3");
   }
 
   @Test

@@ -8,6 +8,7 @@ import java.util.OptionalLong;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
@@ -37,6 +38,16 @@ class FallbackPropertyTest {
     assertThat(delay.toMillis()).isBetween(retryAfterMs + 1, retryAfterMs + ceilingMs);
     assertThat(jitter.delay(failures, null).toMillis()).isBetween(1L, ceilingMs);
     assertThat(jitter.delay(failures, Duration.ofMillis(-5)).toMillis()).isBetween(1L, ceilingMs);
+  }
+
+  @Example
+  void shouldWaitAsLongAsCanBeSaidWhereAProviderAsksForMore() {
+    // when
+    Duration delay = FullJitter.STANDARD.delay(3, Duration.ofSeconds(Long.MAX_VALUE));
+
+    // then
+    assertThat(delay.toMillis()).isEqualTo(Long.MAX_VALUE);
+    assertThat(FullJitter.STANDARD.delay(3, Duration.ofMillis(Long.MAX_VALUE))).isEqualTo(delay);
   }
 
   @Property

@@ -47,11 +47,15 @@ final class GatewayFixture implements AutoCloseable {
   /** Another upstream than {@link #upstream}, or null. */
   String upstreamUrl;
 
+  /** Another admission than {@link #admission}, or null. */
+  Admission otherAdmission;
+
   private Gateway gateway;
 
   Gateway gateway() {
     if (gateway == null) {
-      gateway = Gateway.start(config(), admission, ModeStore.inMemory(), ENVIRONMENT);
+      Admission asked = otherAdmission == null ? admission : otherAdmission;
+      gateway = Gateway.start(config(), asked, ModeStore.inMemory(), ENVIRONMENT);
     }
     return gateway;
   }

@@ -333,6 +333,29 @@ class ProxyTest {
   }
 
   @Test
+  void shouldKeepACallersOwnCredentialsFromAnUpstreamWithAKey() throws Exception {
+    // given
+    fixture.unknown = "openai";
+    fixture.upstream.then(exchange -> FakeUpstream.json(exchange, 200, "{}"));
+
+    // when
+    fixture.http.send(
+        HttpRequest.newBuilder(fixture.uri("/v1beta/models?a=1&key=MINE&b=2"))
+            .header("x-goog-api-key", "MINE")
+            .header("x-auth-token", "MINE")
+            .header("cookie", "session=MINE")
+            .header("idempotency-key", "kept")
+            .build(),
+        HttpResponse.BodyHandlers.ofString());
+
+    // then
+    FakeUpstream.Received sent = fixture.upstream.received.get(0);
+    assertThat(sent.path()).isEqualTo("/v1beta/models?a=1&b=2");
+    assertThat(sent.headers().toString()).doesNotContain("MINE").contains("kept");
+    assertThat(sent.header("authorization")).isEqualTo("Bearer sk-oai-secret");
+  }
+
+  @Test
   void shouldRefuseUnknownCallsElsewhere() throws Exception {
     // when
     HttpResponse<String> response =

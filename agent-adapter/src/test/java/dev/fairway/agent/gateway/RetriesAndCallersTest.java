@@ -8,13 +8,16 @@ import dev.fairway.agent.gateway.GatewayConfig.Caller;
 import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.agent.gateway.GatewayConfig.Route;
 import dev.fairway.agent.gateway.GatewayConfig.Upstream;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Calls that come again, callers with tokens, and configurations that cannot be. */
 class RetriesAndCallersTest {
@@ -300,6 +303,61 @@ class RetriesAndCallersTest {
     assertThatThrownBy(() -> SecretRef.ofEnv("X").resolve(Map.of("X", "two words")))
         .hasMessageContaining("one word")
         .hasMessageNotContaining("two words");
+  }
+
+  @Test
+  void shouldNotShowASecretThatWasWrittenWhereItsPlaceBelongs(@TempDir Path folder) {
+    // when / then
+    assertThatThrownBy(() -> SecretRef.ofEnv("sk-ant-SECRET"))
+        .hasMessageContaining("the name of an environment variable")
+        .hasMessageNotContaining("SECRET");
+    assertThatThrownBy(() -> SecretRef.ofEnv("gsk_SECRETsecret").resolve(Map.of()))
+        .hasMessageContaining("not shown")
+        .hasMessageNotContaining("SECRET");
+    assertThatThrownBy(
+            () -> SecretRef.ofFile(Path.of("sk-ant-api03-SECRETSECRET")).resolve(Map.of()))
+        .hasMessageContaining("not shown")
+        .hasMessageNotContaining("SECRET")
+        .hasNoCause();
+    assertThatThrownBy(() -> SecretRef.ofEnv("ANTHROPIC_API_KEY").resolve(Map.of()))
+        .hasMessageContaining("ANTHROPIC_API_KEY");
+    assertThatThrownBy(() -> SecretRef.ofFile(folder).resolve(Map.of()))
+        .hasMessageContaining(folder + ", but that is a folder");
+  }
+
+  @Test
+  void shouldWantATokenForEachCallerThatIsItsOwn() {
+    // given: two variables with the same content
+    List<Caller> callers = List.of(caller("a", "ONE"), caller("b", "OTHER"));
+
+    // when / then
+    assertThatThrownBy(() -> new Callers(callers, Map.of("ONE", "t", "OTHER", "t")))
+        .hasMessageContaining("b and a have the same");
+    assertThat(new Callers(callers, Map.of("ONE", "t", "OTHER", "u"))).isNotNull();
+  }
+
+  @Test
+  void shouldTellACallerThatItIsNoOperator() throws Exception {
+    // given
+    fixture.callers = List.of(team());
+
+    // when / then
+    assertThat(metrics("x-fairway-token", "team-token")).isEqualTo(403);
+    assertThat(metrics("x-fairway-token", "unknown")).isEqualTo(401);
+  }
+
+  private int metrics(String... headers) throws Exception {
+    return fixture
+        .http
+        .send(
+            HttpRequest.newBuilder(fixture.uri("/metrics")).headers(headers).build(),
+            HttpResponse.BodyHandlers.ofString())
+        .statusCode();
+  }
+
+  private static Caller caller(String name, String env) {
+    return new Caller(
+        name, SecretRef.ofEnv(env), null, Set.of(), Set.of(), "worker", "batch", false);
   }
 
   @Test

@@ -1,13 +1,16 @@
 package dev.fairway.agent.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import dev.fairway.agent.QueueUpdate;
+import dev.fairway.agent.ScriptedCoordinator;
 import dev.fairway.agent.gateway.FakeAdmission.Asked;
 import dev.fairway.agent.gateway.GatewayConfig.Waits;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.RejectReason;
+import dev.fairway.schemas.Settlement;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -238,14 +241,43 @@ class WaitingTest {
   @Test
   void shouldAskForACallNoLongerThanItsClientWaits() {
     // when
-    var unused =
-        fixture.postAsync(
-            "/v1/messages", GatewayFixture.message("hi"), "x-stainless-timeout", "7.5");
+    HttpResponse<String> answer =
+        fixture.post("/v1/messages", GatewayFixture.message("hi"), "x-stainless-timeout", "1");
 
-    // then
-    assertThat(asked(0).call().timeout())
-        .isBetween(Duration.ofMillis(6_500), Duration.ofMillis(7_500));
-    asked(0).grant(fixture.admission);
+    // then: should the gateway not end the wait, the client below does, a little later
+    assertThat(answer.statusCode()).isEqualTo(429);
+    assertThat(asked(0).answer()).isCancelled();
+    assertThat(asked(0).call().timeout().minusMillis(Line.HOLD_SLACK_MS))
+        .isBetween(Duration.ofMillis(500), Duration.ofSeconds(1));
+  }
+
+  @Test
+  void shouldTellAClientWhosePatienceEndsWhenToComeBack() {
+    // given: the real client, which gives waits up by itself as well
+    try (ScriptedCoordinator coordinator =
+        new ScriptedCoordinator((by, request) -> by.queue(request, 3, Duration.ofSeconds(90)))) {
+      fixture.otherAdmission = new KafkaAdmission(coordinator.client());
+
+      // when
+      HttpResponse<String> answer =
+          fixture.post("/v1/messages", GatewayFixture.message("hi"), "x-stainless-timeout", "1");
+
+      // then
+      String requestId = coordinator.requests.get(0).getRequestId();
+      assertThat(answer.statusCode()).isEqualTo(429);
+      assertThat(Integer.parseInt(answer.headers().firstValue("retry-after").orElse("0")))
+          .isBetween(85, 90);
+      assertThat(answer.headers().firstValue("x-should-retry")).contains("false");
+      assertThat(answer.headers().firstValue("x-fairway-request-id")).contains(requestId);
+      assertThat(answer.body()).contains("within", "fairway why " + requestId);
+      await()
+          .atMost(LONG)
+          .untilAsserted(
+              () ->
+                  assertThat(coordinator.settlements)
+                      .extracting(Settlement::getRequestId, Settlement::getOutcome)
+                      .containsExactly(tuple(requestId, Outcome.CANCELLED)));
+    }
   }
 
   @Test
@@ -348,7 +380,8 @@ class WaitingTest {
     var unused = fixture.postAsync("/v1/messages", GatewayFixture.streamed("hi"));
 
     // then
-    assertThat(asked(0).call().timeout()).isBetween(Duration.ofSeconds(2), Duration.ofSeconds(3));
+    assertThat(asked(0).call().timeout().minusMillis(Line.HOLD_SLACK_MS))
+        .isBetween(Duration.ofSeconds(2), Duration.ofSeconds(3));
     asked(0).grant(fixture.admission);
   }
 

@@ -82,6 +82,21 @@ class RepeatFailuresTest {
     assertThatThrownBy(() -> new RepeatFailures(0)).hasMessageContaining("threshold");
   }
 
+  @Test
+  void shouldNotTakeChangedLinesForHeaders() {
+    // given: SQL comments that were removed, and counters that were added
+    String one = "--- drop table users\n";
+    String other = "--- rebuild the index of orders\n";
+
+    // when / then
+    assertThat(failures.failed("sql", Set.of("t"), one)).isZero();
+    assertThat(failures.failed("sql", Set.of("t"), other)).isZero();
+    assertThat(failures.failed("c", Set.of("t"), "+++ left;\n")).isZero();
+    assertThat(failures.failed("c", Set.of("t"), "+++ totally->different[thing];\n")).isZero();
+    assertThat(DiffSketch.normalised("--- a/x.sql\r\n+++ b/x.sql\r\n--- gone\r\n"))
+        .isEqualTo("--- gone");
+  }
+
   @Property(tries = 200)
   void shouldFindAnyTextLikeItselfAndSimilarityTheSameBothWays(
       @ForAll String one, @ForAll String other) {

@@ -80,6 +80,86 @@ class TaskGraphTest {
     assertThat(told).hasSize(1);
   }
 
+  @Test
+  void shouldRefuseACircleThroughATaskThatIsDeclaredAgain() {
+    // given
+    graph.declare("a", null, List.of());
+    graph.failed("a");
+    graph.declare("b", null, List.of("a"));
+    graph.declare("c", null, List.of("b"));
+    int before = told.size();
+
+    // when / then
+    assertThatThrownBy(() -> graph.declare("a", null, List.of("b"))).hasMessageContaining("circle");
+    assertThatThrownBy(() -> graph.declare("a", null, List.of("c")))
+        .hasMessageContaining("would wait for c");
+    assertThat(told).hasSize(before);
+    graph.declare("a", null, List.of());
+    graph.done("a");
+    assertThat(graph.ready()).containsExactly("b");
+  }
+
+  @Test
+  void shouldCountWhoWaitsForATaskThatIsDeclaredAgain() {
+    // given
+    graph.declare("a", null, List.of());
+    graph.declare("b", null, List.of("a"));
+    graph.declare("c", null, List.of("b"));
+    graph.failed("a");
+    assertThat(graph.unblocks("a")).isEqualTo(2);
+
+    // when
+    graph.declare("a", null, List.of());
+
+    // then
+    assertThat(graph.unblocks("a")).isEqualTo(2);
+    graph.failed("c");
+    assertThat(graph.unblocks("a")).isEqualTo(1);
+  }
+
+  /** Whatever fails and is declared again, with whatever dependencies are taken. */
+  @Property(tries = 200)
+  void shouldNeverBeStuckInACircle(
+      @ForAll @Size(max = 60) List<@IntRange(min = 0, max = 100_000) Integer> moves) {
+    // given
+    TaskGraph any =
+        new TaskGraph((task, role, state, on) -> CompletableFuture.completedFuture(null));
+    Set<String> failed = new HashSet<>();
+    Set<String> open = new HashSet<>();
+    for (int move : moves) {
+      String task = "t" + move % 6;
+      if (open.contains(task) && move % 7 == 0) {
+        any.failed(task);
+        open.remove(task);
+        failed.add(task);
+      } else if (!open.contains(task)) {
+        String on = "t" + move / 6 % 6;
+        boolean known = open.contains(on) || failed.contains(on);
+        try {
+          any.declare(task, null, known && !on.equals(task) ? List.of(on) : List.of());
+        } catch (IllegalArgumentException e) {
+          any.declare(task, null, List.of());
+        }
+        open.add(task);
+        failed.remove(task);
+      }
+    }
+
+    // when: what failed is done after all
+    for (String task : failed) {
+      any.declare(task, null, List.of());
+      open.add(task);
+    }
+    while (!any.ready().isEmpty()) {
+      String next = any.ready().get(0);
+      any.done(next);
+      open.remove(next);
+    }
+
+    // then
+    assertThat(open).isEmpty();
+  }
+
   @Property(tries = 200)
   void shouldFreeEveryTaskOfAnyGraphThatIsWorkedThrough(
       @ForAll @Size(max = 40) List<@IntRange(min = 0, max = 1_000) Integer> edges) {

@@ -11,11 +11,13 @@ import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.agent.gateway.GatewayConfig.Route;
 import dev.fairway.agent.gateway.GatewayConfig.Upstream;
 import dev.fairway.agent.gateway.GatewayConfig.Waits;
+import dev.fairway.agent.gateway.InvalidSettingException;
 import dev.fairway.agent.gateway.SecretRef;
 import dev.fairway.replay.script.InvalidJsonException;
 import dev.fairway.replay.script.JsonFields;
 import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.Quota;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +25,8 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /** The section {@code gateway} of a {@code fairway.yaml}. */
@@ -31,6 +35,9 @@ final class GatewayYaml {
 
   /** Members of it have up to 80 characters, and agents 100. */
   private static final int ID_MAX = 19;
+
+  /** What {@code unknown} says where it names no upstream. */
+  private static final String REFUSE = "refuse";
 
   private static final String HOST = "127.0.0.1";
 
@@ -53,7 +60,7 @@ final class GatewayYaml {
    * @throws InvalidJsonException with every error of the section
    */
   static GatewaySection parse(JsonNode node, List<Quota> quotas) {
-    JsonFields in = JsonFields.root(node);
+    JsonFields in = JsonFields.rootWithSecrets(node);
     in.throwErrors();
     String id = in.string("id", ID);
     if (!Ids.isId(id) || id.indexOf(':') >= 0 || id.length() > ID_MAX) {
@@ -73,14 +80,25 @@ final class GatewayYaml {
                     name,
                     checked(
                         in,
-                        "upstreams." + name,
+                        "upstreams." + name + ".url",
                         () -> new Upstream(name, target.url(), target.provider(), target.key()))));
+    if (upstreams.containsKey(REFUSE)) {
+      in.error("upstreams." + REFUSE, "expected another name; `unknown: refuse` means nobody");
+    }
+    String unknown = in.string("unknown", REFUSE);
+    String unknownTo = unknown.equals(REFUSE) ? null : unknown;
     List<Route> routes = new ArrayList<>(in.objectList("routes", GatewayYaml::route));
-    if (routes.isEmpty()) {
-      routes.addAll(routesOf(quotas, upstreams));
+    if (routes.isEmpty() && !in.hasErrors()) {
+      routes.addAll(routesOf(in, quotas, upstreams));
+    }
+    if (routes.isEmpty() && !upstreams.isEmpty() && unknownTo == null && !in.hasErrors()) {
+      in.error(
+          "upstreams",
+          "expected routes, or quotas with models whose provider is one of "
+              + providers(upstreams)
+              + ", but found neither: every call would be refused");
     }
     List<Caller> callers = in.objectList("callers", GatewayYaml::caller);
-    String unknown = in.string("unknown", null);
     FallbackConfig fallback = fallback(in);
     Estimates estimates = in.object("estimates", GatewayYaml::estimates);
     Waits waits = waits(in);
@@ -100,7 +118,7 @@ final class GatewayYaml {
                     upstreams,
                     routes,
                     callers,
-                    unknown,
+                    unknownTo,
                     estimates == null ? Estimates.DEFAULT : estimates,
                     waits,
                     bounds == null ? Bounds.DEFAULT : bounds));
@@ -116,13 +134,19 @@ final class GatewayYaml {
     if (url == null) {
       in.error("url", "expected the base URL of the provider's API, but found none");
     }
-    return new Target(url, provider, in.object("key", GatewayYaml::secret));
+    return new Target(url, provider, in.secret("key", GatewayYaml::secret));
   }
 
   private static SecretRef secret(JsonFields in) {
     String env = in.string("env", null);
     String file = in.string("file", null);
-    return checked(in, "env", () -> new SecretRef(env, file == null ? null : Path.of(file)));
+    try {
+      Path path = file == null ? null : Path.of(file);
+      return checked(in, "env", () -> new SecretRef(env, path));
+    } catch (InvalidPathException e) {
+      in.error("file", "expected the path of a file, but found something else");
+      return null;
+    }
   }
 
   private static Route route(JsonFields in) {
@@ -133,23 +157,40 @@ final class GatewayYaml {
   }
 
   /** A quota's own patterns, to the one upstream of its provider. */
-  private static List<Route> routesOf(List<Quota> quotas, Map<String, Upstream> upstreams) {
+  private static List<Route> routesOf(
+      JsonFields in, List<Quota> quotas, Map<String, Upstream> upstreams) {
     List<Route> routes = new ArrayList<>();
     for (Quota quota : quotas) {
-      List<Upstream> ofProvider =
+      List<String> ofProvider =
           upstreams.values().stream()
               .filter(upstream -> upstream.provider().equals(quota.getProvider()))
+              .map(Upstream::name)
+              .sorted()
               .toList();
       if (!quota.getModels().isEmpty() && ofProvider.size() == 1) {
-        routes.add(new Route(quota.getModels(), quota.getId(), ofProvider.get(0).name()));
+        routes.add(new Route(quota.getModels(), quota.getId(), ofProvider.get(0)));
+      } else if (!quota.getModels().isEmpty() && ofProvider.size() > 1) {
+        in.error(
+            "upstreams",
+            "expected routes that say to which of "
+                + ofProvider
+                + " calls of quota "
+                + quota.getId()
+                + " go, but found none; without routes a provider has one upstream");
       }
     }
     return routes;
   }
 
+  private static Set<String> providers(Map<String, Upstream> upstreams) {
+    Set<String> providers = new TreeSet<>();
+    upstreams.values().forEach(upstream -> providers.add(upstream.provider()));
+    return providers;
+  }
+
   private static Caller caller(JsonFields in) {
     String name = in.requiredString("name");
-    SecretRef token = in.object("token", GatewayYaml::secret);
+    SecretRef token = in.secret("token", GatewayYaml::secret);
     String tenant = in.string("tenant", null);
     List<String> roles = in.strings("roles");
     List<String> classes = in.strings("classes");
@@ -240,6 +281,9 @@ final class GatewayYaml {
   private static <T> T checked(JsonFields in, String name, Supplier<T> constructor) {
     try {
       return constructor.get();
+    } catch (InvalidSettingException e) {
+      in.error(name.substring(0, name.lastIndexOf('.') + 1) + e.setting(), e.getMessage());
+      return null;
     } catch (IllegalArgumentException e) {
       in.error(name, e.getMessage());
       return null;

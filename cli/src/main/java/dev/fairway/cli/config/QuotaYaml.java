@@ -242,7 +242,7 @@ public final class QuotaYaml {
               } else {
                 errors.add(
                     section + "." + entry.getKey(),
-                    "expected a text or a number, but found " + entry.getValue());
+                    "expected a text or a number, but found " + entry.getValue().getNodeType());
               }
             });
     return settings;

@@ -18,7 +18,8 @@ import java.util.TreeMap;
  *
  * @param calls that ended
  * @param rateLimited of these, refused by the provider with a 429
- * @param rateLimitedAdmitted of the refused ones, those that admission had granted as well
+ * @param rateLimitedAdmitted of the refused ones, those that admission is not known to have kept
+ *     back
  * @param rateLimitedTokens input of the refused calls, estimated
  */
 public record ObservedCalls(

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
@@ -52,13 +53,49 @@ public final class StatusClient {
     return ask("/status", Map.of());
   }
 
-  /** The quotas of {@link #status()} by id, sorted. */
-  public Map<String, JsonNode> quotasById() {
+  /**
+   * What the coordinators that were asked decide for.
+   *
+   * @param quotas by id, sorted
+   * @param partitions that they own together
+   * @param partitionsOfAll that there are
+   */
+  public record Overview(Map<String, JsonNode> quotas, int partitions, int partitionsOfAll) {
+
+    /** What is missing, for people; empty if nothing is. */
+    public Optional<String> gap() {
+      return partitions >= partitionsOfAll
+          ? Optional.empty()
+          : Optional.of(
+              "these are the quotas of "
+                  + partitions
+                  + " of "
+                  + partitionsOfAll
+                  + " partitions: another coordinator decides for the others. Name the status ports"
+                  + " of all of them: --coordinator URL,URL");
+    }
+  }
+
+  /**
+   * The answers of {@link #status()} put together.
+   *
+   * @throws CliException if a coordinator does not answer
+   */
+  public Overview overview() {
     Map<String, JsonNode> quotas = new TreeMap<>();
+    int owned = 0;
+    int all = 0;
     for (JsonNode status : status()) {
       status.path("quotas").forEach(quota -> quotas.put(quota.path("id").asText(), quota));
+      owned += status.path("partitions_owned").asInt();
+      all = Math.max(all, status.path("partitions").asInt());
     }
-    return quotas;
+    return new Overview(quotas, owned, all);
+  }
+
+  /** The quotas of {@link #overview()}. */
+  public Map<String, JsonNode> quotasById() {
+    return overview().quotas();
   }
 
   /**

@@ -14,6 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class GatewayYamlTest {
   private static final String QUOTAS =
@@ -134,8 +135,25 @@ class GatewayYamlTest {
           'gateway: {id: "a:b"}'                                                          | gateway.id: expected an agent id without a colon
           'gateway: {id: a-gateway-in-a-house}'                                           | gateway.id: expected an agent id without a colon, up to 19 long
           'gateway: {mode: WATCH}'                                                        | gateway.mode: expected one of [ENFORCE, OBSERVE]
-          'gateway: {host: 0.0.0.0}'                                                      | Expected callers with tokens
-          'gateway: {port: 70000}'                                                        | Expected a port
+          'gateway: {host: 0.0.0.0}'                                                      | gateway.host: Expected callers with tokens
+          'gateway: {port: 70000}'                                                        | gateway.port: Expected a port
+          'gateway: {unknown: nobody}'                                                    | gateway.unknown: Expected unknown to name one of the upstreams
+          'gateway: {modes: {k/q: OBSERVE}}'                                              | gateway.modes.k/q: Expected modes of quotas that routes name, [], but found k/q
+          'gateway: {hold_max: 0s}'                                                       | gateway.hold_max: Expected hold_max above 0
+          'gateway: {bounds: {retries: 1000000}}'                                         | gateway.bounds.retries: Expected up to
+          'gateway: {bounds: {body_bytes: 5, bodies_bytes: 4}}'                           | gateway.bounds.bodies_bytes: Expected bodies_bytes of at least body_bytes
+          'gateway: {bounds: {open_calls: 0}}'                                            | gateway.bounds.open_calls: Expected open_calls of 1 or more
+          'gateway: {upstreams: {refuse: {provider: openai}}}'                            | gateway.upstreams.refuse: expected another name
+          'gateway: {upstreams: {a: {provider: openai}}}'                                 | gateway.upstreams: expected routes, or quotas with models whose provider is one of [openai]
+          'gateway: {upstreams: {a: {provider: openai, url: "http://h:99999"}}}'          | gateway.upstreams.a.url: Expected a URL
+          'gateway: {upstreams: {a: {provider: openai, url: "http://h:abc"}}}'            | gateway.upstreams.a.url: Expected a URL
+          'gateway: {upstreams: {a: {provider: openai, url: "http://u:pw@h"}}}'           | gateway.upstreams.a.url: Expected a URL
+          'gateway: {upstreams: {a: {provider: openai, url: "http://h/?x=y"}}}'           | gateway.upstreams.a.url: Expected a URL
+          'gateway: {callers: [{name: a, token: {env: X}, role: planner, roles: [worker]}]}' | gateway.callers[0].role: Expected the role of caller a to be one of
+          'gateway: {callers: [{name: a, token: {env: X}, class: x, classes: [batch]}]}'  | gateway.callers[0].class: Expected the class of caller a to be one of
+          'gateway: {callers: [{name: a, token: {env: X}}, {name: b, token: {env: X}}]}'  | gateway.callers[1].token: Expected a token of its own
+          'gateway: {callers: [{name: a, token: {env: X}}, {name: a, token: {env: Y}}]}'  | gateway.callers[1].name: Expected each caller once
+          'gateway: {callers: [{name: a}]}'                                               | gateway.callers[0].token: Expected a token
           'gateway: {patience: soon}'                                                     | gateway.patience: expected a duration
           'gateway: {patience: 0s}'                                                       | Expected patience above 0
           'gateway: {upstreams: {a: {provider: mine}}}'                                   | gateway.upstreams.a.url: expected the base URL
@@ -146,14 +164,61 @@ class GatewayYamlTest {
           'gateway: {callers: [{name: "a b", token: {env: X}}]}'                          | name of 1 to 30 characters
           'gateway: {fail_mode: OPEN}'                                                    | gateway.fail_mode: expected one of [SAFE_SHARE, BACKOFF, CLOSED]
           'gateway: {silent_after: 0s}'                                                   | Expected a silentAfter above 0
-          'gateway: {estimates: {counts_per_minute: 0}}'                                  | Expected counts_per_minute above 0
-          'gateway: {bounds: {body_bytes: 0}}'                                            | Expected bounds above 0
+          'gateway: {estimates: {counts_per_minute: 0}}'                                  | gateway.estimates.counts_per_minute: Expected counts_per_minute of 1 or more
+          'gateway: {bounds: {body_bytes: 0}}'                                            | gateway.bounds.body_bytes: Expected body_bytes of 1 or more
           """)
   void shouldSayWhatIsWrong(String text, String message) {
     assertThatThrownBy(() -> QuotaYaml.parse(text, "f.yaml"))
         .isInstanceOf(InvalidConfigException.class)
         .hasMessageContaining(message)
         .hasMessageStartingWith("f.yaml:1: ");
+  }
+
+  /** The most natural of all mistakes is to put the key where its place belongs. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "upstreams: {a: {provider: anthropic, key: sk-SECRET}}",
+        "upstreams: {a: {provider: anthropic, key: {env: sk-SECRET}}}",
+        "upstreams: {a: {provider: anthropic, key: {env: [sk-SECRET]}}}",
+        "upstreams: {a: {provider: anthropic, key: [sk-SECRET]}}",
+        "upstreams: {a: {provider: anthropic, key: {sk-SECRET: }}}",
+        "upstreams: {a: {provider: anthropic, key: {file: \"SECRET\\0\"}}}",
+        "upstreams: {a: {provider: anthropic, url: \"https://u:SECRET@h\"}}",
+        "upstreams: {a: {provider: anthropic, url: \"https://h/?key=SECRET\"}}",
+        "upstreams: {a: {provider: anthropic, url: sk-SECRET}}",
+        "upstreams: {a: sk-SECRET}",
+        "upstreams: sk-SECRET",
+        "callers: [{name: a, token: SECRET}]",
+        "callers: [{name: a, token: {env: [SECRET]}}]",
+        "callers: [SECRET]",
+        "callers: {a: SECRET}",
+        "callers: SECRET"
+      })
+  void shouldNotShowASecretThatStandsInTheWrongPlace(String section) {
+    assertThatThrownBy(() -> gateway("gateway: {" + section + "}\n"))
+        .isInstanceOf(InvalidConfigException.class)
+        .hasMessageContaining("gateway.")
+        .hasMessageNotContaining("SECRET");
+  }
+
+  @Test
+  void shouldTakeTheDefaultOfUnknownWhereItIsWrittenOut() {
+    assertThat(
+            gateway("gateway: {unknown: refuse, upstreams: {a: {provider: anthropic}}}\n")
+                .config()
+                .unknown())
+        .isNull();
+  }
+
+  @Test
+  void shouldAskForRoutesWhereAProviderHasTwoUpstreams() {
+    assertThatThrownBy(
+            () ->
+                gateway(
+                    "gateway: {upstreams: {a: {provider: anthropic}, b: {provider: anthropic}}}\n"))
+        .hasMessageContaining("gateway.upstreams: expected routes that say to which of [a, b]")
+        .hasMessageContaining("ant/sonnet");
   }
 
   private static GatewaySection gateway(String section) {

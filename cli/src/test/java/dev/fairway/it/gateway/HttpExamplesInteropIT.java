@@ -46,8 +46,7 @@ class HttpExamplesInteropIT {
                 provider: anthropic
                 limits: {requests_per_minute: 1000, input_tokens_per_minute: 6000}
                 level: {input_tokens: 0}
-            gateway:
-              upstreams: {anthropic: {provider: anthropic, url: "http://127.0.0.1:9"}}
+            gateway: {}
             """)) {
       // when
       Peers.Result good = run(example, up, "ant/sonnet");

@@ -1,6 +1,7 @@
 package dev.fairway.replay.script;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -11,6 +12,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 
 /**
  * Strict reading of one JSON object: each field is asked for by name and type, and {@link #end}
@@ -21,20 +23,44 @@ public final class JsonFields {
   /** More errors than this say nothing new about a file. */
   static final int ERRORS_MAX = 20;
 
+  private static final Pattern FIELD_NAME = Pattern.compile("[a-z_]{1,20}");
+
+  /** What of a value may stand in an error about it. */
+  private enum Shown {
+    ALL,
+    /** Not what stands where an object or a list belongs: somebody may have put a secret there. */
+    PLAIN_VALUES,
+    NOTHING
+  }
+
   private final JsonNode node;
   private final String path;
+  private final Shown shown;
   private final List<String> errors;
   private final Set<String> known = new LinkedHashSet<>();
 
-  private JsonFields(JsonNode node, String path, List<String> errors) {
+  private JsonFields(JsonNode node, String path, Shown shown, List<String> errors) {
     this.node = node;
     this.path = path;
+    this.shown = shown;
     this.errors = errors;
   }
 
   /** Reads the root of a tree. */
   public static JsonFields root(JsonNode node) {
-    JsonFields fields = new JsonFields(node, "", new ArrayList<>());
+    return root(node, Shown.ALL);
+  }
+
+  /**
+   * The same for a tree that refers to secrets: errors don't show what stands where an object or a
+   * list belongs, nor anything in the objects of {@link #secret}.
+   */
+  public static JsonFields rootWithSecrets(JsonNode node) {
+    return root(node, Shown.PLAIN_VALUES);
+  }
+
+  private static JsonFields root(JsonNode node, Shown shown) {
+    JsonFields fields = new JsonFields(node, "", shown, new ArrayList<>());
     fields.requireObject();
     return fields;
   }
@@ -168,13 +194,25 @@ public final class JsonFields {
 
   /** The object in a field, read by {@code reader}; null if the field is absent. */
   public <T> T object(String name, Function<JsonFields, T> reader) {
+    return object(name, shown, reader);
+  }
+
+  /**
+   * The object in a field that says where a secret is; null if the field is absent. Errors show
+   * nothing of it, because it may be the secret itself.
+   */
+  public <T> T secret(String name, Function<JsonFields, T> reader) {
+    return object(name, Shown.NOTHING, reader);
+  }
+
+  private <T> T object(String name, Shown shownOfIt, Function<JsonFields, T> reader) {
     JsonNode value = take(name);
-    return value == null ? null : child(name, value, reader);
+    return value == null ? null : child(name, value, shownOfIt, reader);
   }
 
   /** An object of objects, read by {@code reader}; an empty map if the field is absent. */
   public <T> Map<String, T> objects(String name, Function<JsonFields, T> reader) {
-    return entries(name, (key, value) -> child(name + "." + key, value, reader));
+    return entries(name, (key, value) -> child(name + "." + key, value, shown, reader));
   }
 
   /** A list of objects, each read by {@code reader}; an empty list if the field is absent. */
@@ -184,11 +222,11 @@ public final class JsonFields {
       return List.of();
     }
     if (!value.isArray()) {
-      return expected(name, "a list", value, List.of());
+      return expectedStructure(name, "a list", value, List.of());
     }
     List<T> result = new ArrayList<>();
     for (int i = 0; i < value.size(); i++) {
-      T read = child(name + "[" + i + "]", value.get(i), reader);
+      T read = child(name + "[" + i + "]", value.get(i), shown, reader);
       if (read != null) {
         result.add(read);
       }
@@ -231,16 +269,30 @@ public final class JsonFields {
     Iterable<String> names = node::fieldNames;
     for (String name : names) {
       if (!known.contains(name)) {
-        error(name, "unknown field; expected one of " + new TreeSet<>(known));
+        String unknown = "unknown field; expected one of " + new TreeSet<>(known);
+        if (shown != Shown.NOTHING || FIELD_NAME.matcher(name).matches()) {
+          error(name, unknown);
+        } else {
+          add(path + ": " + unknown);
+        }
       }
     }
   }
 
   /** Adds an error about a field. */
   public void error(String name, String message) {
+    add(at(name) + ": " + message);
+  }
+
+  private void add(String error) {
     if (errors.size() < ERRORS_MAX) {
-      errors.add(at(name) + ": " + message);
+      errors.add(error);
     }
+  }
+
+  /** Whether there were errors so far, anywhere in the tree. */
+  public boolean hasErrors() {
+    return !errors.isEmpty();
   }
 
   /**
@@ -254,8 +306,9 @@ public final class JsonFields {
     }
   }
 
-  private <T> T child(String name, JsonNode value, Function<JsonFields, T> reader) {
-    JsonFields fields = new JsonFields(value, at(name), errors);
+  private <T> T child(
+      String name, JsonNode value, Shown shownOfIt, Function<JsonFields, T> reader) {
+    JsonFields fields = new JsonFields(value, at(name), shownOfIt, errors);
     if (!fields.requireObject()) {
       return null;
     }
@@ -268,12 +321,10 @@ public final class JsonFields {
     if (node != null && node.isObject()) {
       return true;
     }
-    if (errors.size() < ERRORS_MAX) {
-      errors.add(
-          (path.isEmpty() ? "" : path + ": ")
-              + "expected an object {...}, but found "
-              + text(node));
-    }
+    add(
+        (path.isEmpty() ? "" : path + ": ")
+            + "expected an object {...}, but found "
+            + (shown == Shown.ALL ? text(node) : kind(node)));
     return false;
   }
 
@@ -283,7 +334,7 @@ public final class JsonFields {
       return Map.of();
     }
     if (!value.isObject()) {
-      return expected(name, "an object {...}", value, Map.of());
+      return expectedStructure(name, "an object {...}", value, Map.of());
     }
     Map<String, T> result = new LinkedHashMap<>();
     value
@@ -305,8 +356,26 @@ public final class JsonFields {
   }
 
   private <T> T expected(String name, String what, JsonNode found, T instead) {
-    error(name, "expected " + what + ", but found " + text(found));
+    String shownText = shown == Shown.NOTHING ? kind(found) : text(found);
+    error(name, "expected " + what + ", but found " + shownText);
     return instead;
+  }
+
+  private <T> T expectedStructure(String name, String what, JsonNode found, T instead) {
+    String shownText = shown == Shown.ALL ? text(found) : kind(found);
+    error(name, "expected " + what + ", but found " + shownText);
+    return instead;
+  }
+
+  private static String kind(JsonNode node) {
+    return switch (node == null ? JsonNodeType.NULL : node.getNodeType()) {
+      case ARRAY -> "a list";
+      case OBJECT, POJO -> "an object";
+      case STRING, BINARY -> "a text";
+      case NUMBER -> "a number";
+      case BOOLEAN -> "true or false";
+      case NULL, MISSING -> "nothing";
+    };
   }
 
   private String at(String name) {
