@@ -14,6 +14,7 @@ final class UpstreamCall {
   private final SerializedInvoker invoker;
   private final Request request;
   private volatile boolean sent;
+  private volatile boolean answered;
 
   UpstreamCall(GatewayContext context, CallPlan plan, SerializedInvoker invoker) {
     this.plan = plan;
@@ -40,16 +41,20 @@ final class UpstreamCall {
   /**
    * Sends it.
    *
-   * @param onHead told when the head of the answer is there
+   * @param onHead told when the head of the answer is there; from then on who reads its body hears
+   *     how that ends
    * @param onFailure told if there will be none
    */
   void send(BiConsumer<Response, Content.Source> onHead, Consumer<Throwable> onFailure) {
     request
         .onResponseContentSource(
-            (response, source) -> invoker.run(() -> onHead.accept(response, source)))
+            (response, source) -> {
+              answered = true;
+              invoker.run(() -> onHead.accept(response, source));
+            })
         .send(
             result -> {
-              if (result.isFailed()) {
+              if (result.isFailed() && !answered) {
                 invoker.run(() -> onFailure.accept(result.getFailure()));
               }
             });

@@ -40,6 +40,7 @@ final class FakeAdmission implements Admission {
   final List<Settled> inProgress = new CopyOnWriteArrayList<>();
   final List<Asked> requeued = new CopyOnWriteArrayList<>();
   final List<String> tasks = new CopyOnWriteArrayList<>();
+  final AtomicInteger answered = new AtomicInteger();
   private final AtomicInteger requestIds = new AtomicInteger();
   volatile boolean holds;
 
@@ -142,7 +143,7 @@ final class FakeAdmission implements Admission {
 
     @Override
     public void markAnswered() {
-      // Nobody measures here.
+      answered.incrementAndGet();
     }
 
     @Override
