@@ -215,7 +215,9 @@ public final class Gateway implements AutoCloseable {
     http.setSendDateHeader(false);
     http.setRequestHeaderSize(HEADER_BYTES_MAX);
     http.setResponseHeaderSize(HEADER_BYTES_MAX);
-    ServerConnector connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
+    HttpConnectionFactory connections = new HttpConnectionFactory(http);
+    connections.setInputBufferSize(ClientWatch.NEXT_REQUEST_BYTES);
+    ServerConnector connector = new ServerConnector(server, 1, 1, connections);
     connector.setHost(config.host());
     connector.setPort(config.port());
     connector.setIdleTimeout(config.bounds().clientIdle().toMillis());

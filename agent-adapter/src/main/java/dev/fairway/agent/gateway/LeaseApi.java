@@ -1,8 +1,11 @@
 package dev.fairway.agent.gateway;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.agent.Charge;
@@ -30,7 +33,11 @@ import org.eclipse.jetty.http.HttpFields;
  * docs/openapi.yaml} describes them. Thread-safe; nothing here blocks.
  */
 final class LeaseApi {
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final ObjectMapper JSON =
+      JsonMapper.builder()
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .build();
   private static final String LEASES = "/v1/leases";
   private static final String TASKS = "/v1/tasks";
   private static final String MODES = "/fairway/modes";
@@ -334,7 +341,9 @@ final class LeaseApi {
     } catch (IOException e) {
       throw new IllegalStateException("bytes in memory that cannot be read", e);
     }
-    throw new BadInputException("Expected a JSON object as body, but found none.");
+    throw new BadInputException(
+        "Expected one JSON object as body, with each name once and nothing behind it, but found"
+            + " something else.");
   }
 
   private static Long waitMs(String query) throws BadInputException {
