@@ -60,11 +60,11 @@ class GatewayKillIT {
   void shouldGiveBackWhatItsPredecessorHadInLine(@TempDir Path folder) throws Exception {
     Path config = Files.writeString(folder.resolve("fairway.yaml"), CONFIG);
     try (UpChild up = new UpChild(folder, config)) {
-      // given: calls in line, the first of which is granted after some ten seconds
+      // given: calls in line, none of which is granted before a quarter of a minute
       up.launch();
       up.awaitReady();
       for (int i = 0; i < WAITING; i++) {
-        JsonNode queued = ask(up, "dead-" + i, 1_000, 2_000);
+        JsonNode queued = ask(up, "dead-" + i, 1_500, 0);
         assertThat(queued.path("status").asText()).as(queued.toString()).isEqualTo("QUEUED");
       }
       await().atMost(Duration.ofSeconds(20)).until(() -> requests(up, "dead-").size() == WAITING);
