@@ -80,6 +80,7 @@ public final class Gateway implements AutoCloseable {
             new ByteBudget(config.bounds().bodiesBytes()),
             counters,
             client,
+            new UsedConnections(),
             scheduler,
             keys);
     this.leases = new LeaseDesk(admission, scheduler, context::nowMs);

@@ -180,31 +180,34 @@ final class LeaseApi {
   private CompletableFuture<Answer> settle(Ticket ticket, ApiInput in) throws BadInputException {
     Outcome outcome = in.constant("outcome", Outcome.class, REPORTED);
     boolean requeue = in.bool("requeue", false);
+    Long named = in.longOrNull("attempt", 1, Integer.MAX_VALUE);
+    Integer attempt = named == null ? null : (Integer) named.intValue();
     UsageReport usage = usage(in.objectOrNull("usage"));
     ProviderSignal signal = ApiSignal.of(in.objectOrNull("signal"));
     in.end();
     boolean taken;
     if (outcome == Outcome.IN_PROGRESS) {
-      taken = ticket.renew(usage, signal);
+      taken = ticket.renew(attempt, usage, signal);
     } else if (outcome == Outcome.CANCELLED) {
       ticket.cancel();
       taken = true;
     } else if (outcome == Outcome.RATE_LIMITED && requeue) {
-      taken = ticket.requeue(signal);
+      taken = ticket.requeue(attempt, signal);
     } else {
-      taken = ticket.settle(outcome, usage, signal);
+      taken = ticket.settle(attempt, outcome, usage, signal);
     }
-    View view = ticket.look();
-    return done(
-        taken
-            ? answer(view)
-            : error(
-                409,
-                "Expected a lease that is granted and not settled otherwise, but it is "
-                    + view.status()
-                    + (view.outcome() == null ? "" : " as " + view.outcome())
-                    + ".",
-                null));
+    return done(taken ? answer(ticket.look()) : notTaken(ticket.peek()));
+  }
+
+  private static Answer notTaken(View view) {
+    return error(
+        409,
+        "Expected a report on a lease that is granted and not settled otherwise, but it is "
+            + view.status()
+            + (view.outcome() == null ? "" : " as " + view.outcome())
+            + (view.grant() == null ? "" : ", attempt " + view.grant().attempt())
+            + ".",
+        null);
   }
 
   private static UsageReport usage(ApiInput in) throws BadInputException {

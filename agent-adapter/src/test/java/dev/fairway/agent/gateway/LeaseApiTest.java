@@ -191,13 +191,93 @@ class LeaseApiTest {
     // given
     fixture.admission.ttl = Duration.ofMillis(300);
 
-    // when: the answer shows the grant, and then there is silence
+    // when
     JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    await()
+        .atMost(LONG)
+        .until(() -> json(get(granted, 0)).path("status").asText().equals("SETTLED"));
+
+    // then: the coordinator gives it up by itself
+    JsonNode gone = json(get(granted, 0));
+    assertThat(gone.path("outcome").asText()).isEqualTo("FAILED_AFTER_SEND");
+    assertThat(settle(granted, "{\"outcome\":\"IN_PROGRESS\"}").statusCode()).isEqualTo(409);
+    assertThat(fixture.admission.settled).isEmpty();
+    fixture.gateway().close();
+    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.FAILED_AFTER_SEND);
+  }
+
+  @Test
+  void shouldTakeOneReportOfALeaseThatWasGivenUp() {
+    // given
+    fixture.admission.ttl = Duration.ofMillis(300);
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    await()
+        .atMost(LONG)
+        .until(() -> json(get(granted, 0)).path("status").asText().equals("SETTLED"));
+    String report =
+        "{\"outcome\":\"SUCCEEDED\",\"usage\":{\"input_tokens\":70,\"output_tokens\":9}}";
+
+    // when
+    HttpResponse<String> late = settle(granted, report);
+    HttpResponse<String> again = settle(granted, report);
+    HttpResponse<String> other = settle(granted, "{\"outcome\":\"NOT_SENT\"}");
 
     // then
-    await().atMost(LONG).until(() -> !fixture.admission.settled.isEmpty());
-    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.FAILED_AFTER_SEND);
-    assertThat(settle(granted, "{\"outcome\":\"SUCCEEDED\"}").statusCode()).isEqualTo(409);
+    assertThat(json(late).path("outcome").asText()).isEqualTo("SUCCEEDED");
+    assertThat(again.statusCode()).isEqualTo(200);
+    assertThat(other.statusCode()).isEqualTo(409);
+    assertThat(fixture.admission.onlySettled().usage().inputTokens()).isEqualTo(70);
+  }
+
+  @Test
+  void shouldPutEachAttemptBackInLineOnce() {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    fixture.admission.holds = true;
+    String first = "{\"outcome\":\"RATE_LIMITED\",\"requeue\":true,\"attempt\":1}";
+
+    // when: a report comes twice at once, and once more behind the next grant
+    HttpResponse<String> told = settle(granted, first);
+    HttpResponse<String> again = settle(granted, first);
+    fixture.admission.requeued.get(0).grant(fixture.admission);
+    JsonNode second = json(get(granted, 1_000));
+    HttpResponse<String> late = settle(granted, first);
+    HttpResponse<String> wrong = settle(granted, "{\"outcome\":\"SUCCEEDED\",\"attempt\":1}");
+
+    // then
+    assertThat(granted.path("attempt").asInt()).isEqualTo(1);
+    assertThat(told.statusCode()).isEqualTo(202);
+    assertThat(again.statusCode()).isEqualTo(202);
+    assertThat(second.path("attempt").asInt()).isEqualTo(2);
+    assertThat(late.statusCode()).isEqualTo(200);
+    assertThat(json(late).path("status").asText()).isEqualTo("GRANTED");
+    assertThat(wrong.statusCode()).isEqualTo(409);
+    assertThat(wrong.body()).contains("attempt 2");
+    assertThat(fixture.admission.requeued).hasSize(1);
+    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.RATE_LIMITED);
+    settle(granted, first.replace(":1}", ":2}"));
+    assertThat(fixture.admission.requeued).hasSize(2);
+  }
+
+  @Test
+  void shouldNotTakeAReportWithoutItsAttemptForOneOnAGrantThatNobodyHasSeen() {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    fixture.admission.holds = true;
+    String report = "{\"outcome\":\"RATE_LIMITED\",\"requeue\":true}";
+    settle(granted, report);
+
+    // when
+    HttpResponse<String> inLine = settle(granted, report);
+    fixture.admission.requeued.get(0).grant(fixture.admission);
+    HttpResponse<String> behindTheGrant = settle(granted, report);
+
+    // then: it is the same report again; the next one can be on the grant that this one told of
+    assertThat(inLine.statusCode()).isEqualTo(202);
+    assertThat(json(behindTheGrant).path("attempt").asInt()).isEqualTo(2);
+    assertThat(fixture.admission.requeued).hasSize(1);
+    settle(granted, report);
+    assertThat(fixture.admission.requeued).hasSize(2);
   }
 
   @Test
