@@ -119,8 +119,10 @@ public final class Gateway implements AutoCloseable {
     loadVocabularies(config);
     try {
       gateway.server.start();
-      // Answers go through as they are: nothing is decoded, followed or answered on the way.
+      // Answers go through as they are: nothing is followed or answered on the way. They are asked
+      // for uncompressed, and unpacked where they come otherwise.
       gateway.client.getContentDecoderFactories().clear();
+      gateway.client.getContentDecoderFactories().put(new GzipAnswers());
       gateway.client.getProtocolHandlers().clear();
       // But what comes before the answer (100, 102, 103) is no answer.
       gateway.client.getProtocolHandlers().put(new ContinueProtocolHandler());

@@ -28,17 +28,22 @@ final class NullUsage {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         return event;
       }
-      boolean first = true;
+      int field = -1;
+      int end = -1;
+      boolean first = false;
+      boolean any = false;
       while (parser.nextToken() == JsonToken.FIELD_NAME) {
-        int from = (int) parser.currentTokenLocation().getByteOffset();
+        int at = (int) parser.currentTokenLocation().getByteOffset();
         boolean usage = parser.currentName().equals(USAGE);
         if (parser.nextToken() == JsonToken.VALUE_NULL && usage) {
-          int value = (int) parser.currentTokenLocation().getByteOffset();
-          return cut(event, chunk, json, from, value + "null".length(), first);
+          field = at;
+          end = (int) parser.currentTokenLocation().getByteOffset() + "null".length();
+          first = !any;
         }
         parser.skipChildren();
-        first = false;
+        any = true;
       }
+      return field < 0 ? event : cut(event, chunk, json, field, end, first);
     } catch (IOException e) {
       // No JSON on one line: it goes through as it is.
     }
