@@ -26,7 +26,13 @@ import picocli.CommandLine.Spec;
     name = "dead-letters",
     description = "Records that could not be handled: list them, or send them again.",
     subcommands = {DeadLettersCommand.ListAll.class, DeadLettersCommand.Redrive.class},
-    footer = {"", "Example:", "  fairway dead-letters list --reason REGISTRY_UNAVAILABLE"})
+    footer = {
+      "",
+      "Options such as --data stand behind the command.",
+      "",
+      "Example:",
+      "  fairway dead-letters list --data fairway-data"
+    })
 final class DeadLettersCommand extends GroupCommand {
 
   /** {@code dead-letters list}. */
@@ -74,9 +80,17 @@ final class DeadLettersCommand extends GroupCommand {
               letter.detail());
         }
         if (latest.isEmpty()) {
-          say("no dead letters");
+          say(reason == null ? "no dead letters" : "no dead letters have the reason " + reason);
         } else {
           table.lines().forEach(this::say);
+        }
+        if (latest.size() < letters.size()) {
+          note(
+              "fairway: the "
+                  + latest.size()
+                  + " latest of "
+                  + letters.size()
+                  + " are shown; --limit shows more");
         }
         writeJson(Map.of("dead_letters", latest.stream().map(DeadLettersCommand::result).toList()));
       }
@@ -94,7 +108,8 @@ final class DeadLettersCommand extends GroupCommand {
       name = "redrive",
       description = {
         "Send dead letters to their source topics again, with their own keys and bytes.",
-        "Each is sent once, however often it is named; those that were sent before are passed over."
+        "Each is sent once, however often it is named; those that were sent before are passed over.",
+        "What was wrong with the record itself is wrong again, and ends here again."
       },
       footer = {
         "",
@@ -126,11 +141,7 @@ final class DeadLettersCommand extends GroupCommand {
 
     @Override
     public Integer call() {
-      if (all == !places.isEmpty() || all != (reason != null)) {
-        throw new ParameterException(
-            spec.commandLine(),
-            "Expected either places such as 0:17, or --all with --reason, but found neither or both.");
-      }
+      checkChoice();
       Set<String> wanted = new LinkedHashSet<>();
       places.forEach(place -> wanted.add(checked(place)));
       try (Pipeline pipeline = connection.open()) {
@@ -141,24 +152,46 @@ final class DeadLettersCommand extends GroupCommand {
         store.checkSources(chosen);
         for (DeadLetter letter : chosen) {
           if (letter.redriven()) {
-            say(letter.place() + ": was sent again before, passed over");
+            say(letter.place() + ": passed over, it was sent again before");
             passedOver.add(result(letter));
           } else {
             store.redrive(letter);
-            say(letter.place() + ": sent to " + letter.sourceTopic());
+            say(letter.place() + ": sent again, to " + letter.sourceTopic());
             sent.add(result(letter.sentAgain()));
           }
         }
         say(
-            sent.size()
-                + " sent again"
-                + (passedOver.isEmpty() ? "" : ", " + passedOver.size() + " passed over"));
+            chosen.isEmpty()
+                ? "no dead letters have the reason " + reason + "; nothing was sent"
+                : sent.size()
+                    + " sent again"
+                    + (passedOver.isEmpty() ? "" : ", " + passedOver.size() + " passed over"));
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("redriven", sent);
         result.put("passed_over", passedOver);
         writeJson(result);
       }
       return 0;
+    }
+
+    private void checkChoice() {
+      String found = null;
+      if (all && !places.isEmpty()) {
+        found = "both";
+      } else if (!all && reason != null) {
+        found = "--reason without --all";
+      } else if (all && reason == null) {
+        found = "--all without --reason";
+      } else if (!all && places.isEmpty()) {
+        found = "neither";
+      }
+      if (found != null) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "Expected either places such as 0:17, or --all with --reason, but found "
+                + found
+                + ". 'fairway dead-letters list' shows both.");
+      }
     }
 
     /** The place without leading zeros. Picocli itself would only say that it is unmatched. */

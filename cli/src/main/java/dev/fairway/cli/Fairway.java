@@ -10,7 +10,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The {@code fairway} command. Exit codes: 0 success, 1 failure, 2 wrong usage. */
 @Command(
@@ -76,14 +75,15 @@ public final class Fairway implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "Expected a command, but found none.");
+    throw new ParameterException(
+        spec.commandLine(),
+        "Expected one of the commands " + spec.subcommands().keySet() + ", but found none.");
   }
 
   private static int wrongUsage(ParameterException error, String[] args) {
     CommandLine command = error.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println("fairway: " + error.getMessage());
-    UnmatchedArgumentException.printSuggestions(error, err);
+    err.println("fairway: " + UsageErrors.message(error));
     err.println("See '" + command.getCommandSpec().qualifiedName() + " --help'.");
     return command.getCommandSpec().exitCodeOnInvalidInput();
   }

@@ -3,6 +3,7 @@ package dev.fairway.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.fairway.cli.config.FairwayConfig;
 import dev.fairway.cli.config.QuotaYaml;
+import dev.fairway.cli.ops.InForce;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.Printable;
 import dev.fairway.cli.ops.QuotaChange;
@@ -38,7 +39,13 @@ import picocli.CommandLine.Parameters;
       QuotaCommand.Drain.class,
       QuotaCommand.Clear.class
     },
-    footer = {"", "Example:", "  fairway quota apply fairway.yaml --dry-run"})
+    footer = {
+      "",
+      "Options such as --data stand behind the command.",
+      "",
+      "Example:",
+      "  fairway quota apply fairway.yaml --data fairway-data"
+    })
 final class QuotaCommand extends GroupCommand {
 
   /** {@code quota apply}. */
@@ -46,7 +53,8 @@ final class QuotaCommand extends GroupCommand {
       name = "apply",
       description = {
         "Define the quotas of a YAML or JSON file, or define them anew.",
-        "Quotas that the file does not name stay as they are."
+        "Quotas that the file does not name stay as they are.",
+        "Waits until the coordinator decides by them, at most 10 s."
       },
       footer = {"", "Example:", "  fairway quota apply fairway.yaml --dry-run"})
   static final class Apply extends BaseCommand {
@@ -64,13 +72,17 @@ final class QuotaCommand extends GroupCommand {
       FairwayConfig config = QuotaYaml.read(file);
       if (config.quotas().isEmpty()) {
         throw new CliException(
-            "Expected a section 'quotas' in " + file + ", but it has none; nothing was changed.");
+            "Expected a section 'quotas' in "
+                + file
+                + ", but it has none. Write 'quotas:' and below it '- id: ...' for each; nothing was"
+                + " changed.");
       }
       try (Pipeline pipeline = connection.open()) {
         QuotaStore store = new QuotaStore(pipeline);
         Map<String, Quota> live = store.all();
         Optional<Map<String, JsonNode>> status = dryRun ? status() : Optional.empty();
         List<Object> results = new ArrayList<>();
+        List<Quota> written = new ArrayList<>();
         for (Quota wanted : config.quotas()) {
           Optional.ofNullable(QuotaYaml.notEnforced(wanted))
               .ifPresent(line -> note("fairway: " + line));
@@ -79,15 +91,21 @@ final class QuotaCommand extends GroupCommand {
           if (!dryRun && !change.kind().equals("none")) {
             store.put(change.quota());
           }
+          written.add(change.quota());
           say(change);
           status
               .map(quotas -> quotas.get(wanted.getId()))
               .ifPresent(now -> say("    " + liveEffect(change, now)));
           results.add(result(change));
         }
-        writeJson(Map.of("dry_run", dryRun, "quotas", results));
+        Boolean inForce = dryRun ? null : awaitInForce(this, connection, pipeline, written);
+        Map<String, Object> result = new LinkedHashMap<>();
+        result.put("dry_run", dryRun);
+        result.put("quotas", results);
+        result.put("in_force", inForce);
+        writeJson(result);
+        return exitCode(inForce);
       }
-      return 0;
     }
 
     private Optional<Map<String, JsonNode>> status() {
@@ -253,10 +271,11 @@ final class QuotaCommand extends GroupCommand {
         if (!changed.equals(live)) {
           store.put(changed);
         }
-        say(changed.equals(live) ? id + ": already so" : id + ": " + said(changed));
+        say(id + ": " + (changed.equals(live) ? "already " : "") + said(changed));
+        Boolean inForce = awaitInForce(this, connection, pipeline, List.of(changed));
         writeJson(QuotaYaml.toTree(changed));
+        return exitCode(inForce);
       }
-      return 0;
     }
   }
 
@@ -324,8 +343,55 @@ final class QuotaCommand extends GroupCommand {
 
     @Override
     String said(Quota changed) {
-      return "cleared (" + changed.getClearCount() + " so far)";
+      return "cleared ("
+          + changed.getClearCount()
+          + " times so far); a hold, if there was one, ends";
     }
+  }
+
+  /**
+   * Waits until the coordinators decide by what was written, and says whether they do.
+   *
+   * @return null if they cannot be asked
+   */
+  private static Boolean awaitInForce(
+      BaseCommand command, ConnectionOptions connection, Pipeline pipeline, List<Quota> written) {
+    if (!connection.hasCoordinators()) {
+      command.note("fairway: whether it is in force is not known without --coordinator URL");
+      return null;
+    }
+    try {
+      StatusClient coordinators = new StatusClient(connection.coordinators());
+      if (InForce.await(coordinators, written)) {
+        command.say("in force");
+        return true;
+      }
+      Map<String, Quota> decidedBy = coordinators.definitions(null);
+      for (Quota quota : written) {
+        QuotaTable.read(pipeline, quota.getId(), decidedBy).stream()
+            .filter(line -> Boolean.FALSE.equals(line.inForce()))
+            .forEach(line -> command.note("fairway: " + late(line)));
+      }
+      return false;
+    } catch (CliException e) {
+      command.note("fairway: whether it is in force is not known: " + e.getMessage());
+      return null;
+    }
+  }
+
+  private static String late(QuotaTable.Line line) {
+    return "Expected "
+        + line.id()
+        + " in force within "
+        + InForce.PATIENCE.toSeconds()
+        + " s, but it is "
+        + line.detail()
+        + ". It is written; 'fairway quota list' shows whether it is in force.";
+  }
+
+  /** What is not in force is no success, though it is written. */
+  private static int exitCode(Boolean inForce) {
+    return Boolean.FALSE.equals(inForce) ? 1 : 0;
   }
 
   /**

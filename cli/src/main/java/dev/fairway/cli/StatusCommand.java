@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.fairway.cli.ops.ObservedCalls;
 import dev.fairway.cli.ops.StatusClient;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -38,41 +40,18 @@ final class StatusCommand extends BaseCommand {
         throw new CliException(
             "Expected a quota '"
                 + id
-                + "', but the coordinator knows only "
-                + quotas.keySet()
-                + ".");
+                + "', but the coordinator knows "
+                + (quotas.isEmpty() ? "none" : "only " + quotas.keySet())
+                + ". Define it with 'fairway quota apply FILE'.");
       }
     }
     if (!ids.isEmpty()) {
       quotas.keySet().retainAll(ids);
     }
-    Table table =
-        new Table(
-            "QUOTA",
-            "STATE",
-            "LEVELS / CAPS",
-            "MARGIN",
-            "LEASES",
-            "RESERVED",
-            "WAITING",
-            "OLDEST WAIT",
-            "HOLD");
-    for (JsonNode quota : quotas.values()) {
-      table.add(
-          quota.path("id").asText(),
-          quota.path("state").asText(),
-          levels(quota),
-          margin(quota),
-          quota.path("open_leases").asText(),
-          amounts(quota.path("reserved")),
-          quota.path("waiting").asText(),
-          length(quota.path("oldest_wait_ms")),
-          pause(quota));
-    }
     if (quotas.isEmpty()) {
       say("no quotas; define one with 'fairway quota apply FILE'");
     } else {
-      table.lines().forEach(this::say);
+      table(quotas.values()).lines().forEach(this::say);
     }
     Map<String, ObservedCalls> observed =
         connection.gateway().map(ObservedCalls::of).orElseGet(TreeMap::new);
@@ -81,36 +60,68 @@ final class StatusCommand extends BaseCommand {
     writeJson(Map.of("quotas", quotas.values(), "observed", observed));
   }
 
-  private static String levels(JsonNode quota) {
-    List<String> parts = new ArrayList<>();
+  /**
+   * A row for each limit of each quota, narrow enough for a terminal; what belongs to the quota as
+   * a whole stands in the first of its rows, and what keeps grants back in a line below them.
+   */
+  static Table table(Collection<JsonNode> quotas) {
+    Table table =
+        new Table(
+            "QUOTA",
+            "STATE",
+            "MARGIN",
+            "LEASES",
+            "WAITING",
+            "OLDEST",
+            "LIMIT",
+            "LEVEL / CAP",
+            "RESERVED");
+    for (JsonNode quota : quotas) {
+      Object[] whole = {
+        quota.path("id").asText(),
+        quota.path("state").asText(),
+        margin(quota),
+        quota.path("open_leases").asText(),
+        quota.path("waiting").asText(),
+        length(quota.path("oldest_wait_ms"))
+      };
+      for (String limit : limits(quota)) {
+        table.add(row(whole, quota, limit));
+        Arrays.fill(whole, "");
+      }
+      String pause = pause(quota);
+      if (pause != null) {
+        table.addLine("  kept back by: " + pause);
+      }
+    }
+    return table;
+  }
+
+  private static Object[] row(Object[] whole, JsonNode quota, String limit) {
+    Object[] row = Arrays.copyOf(whole, whole.length + 3);
+    row[whole.length] = limit;
+    row[whole.length + 1] =
+        quota.path("levels").path(limit).asText("?")
+            + "/"
+            + quota.path("caps").path(limit).asText("?");
+    JsonNode reserved = quota.path("reserved").path(limit);
+    row[whole.length + 2] = reserved.asLong() == 0 ? null : reserved.asText();
+    return row;
+  }
+
+  /** The dimensions that are limited; a quota has at least one. */
+  private static List<String> limits(JsonNode quota) {
+    List<String> names = new ArrayList<>();
     quota
         .path("levels")
         .properties()
         .forEach(
             level -> {
               if (!level.getValue().isNull()) {
-                parts.add(
-                    level.getKey()
-                        + " "
-                        + level.getValue().asText()
-                        + "/"
-                        + quota.path("caps").path(level.getKey()).asText("?"));
+                names.add(level.getKey());
               }
             });
-    return String.join(", ", parts);
-  }
-
-  private static String amounts(JsonNode amounts) {
-    List<String> parts = new ArrayList<>();
-    amounts
-        .properties()
-        .forEach(
-            amount -> {
-              if (amount.getValue().asLong() != 0) {
-                parts.add(amount.getKey() + " " + amount.getValue().asText());
-              }
-            });
-    return parts.isEmpty() ? null : String.join(", ", parts);
+    return names;
   }
 
   private static String margin(JsonNode quota) {

@@ -8,6 +8,7 @@ import dev.fairway.cli.ops.why.DeadRequests;
 import dev.fairway.cli.ops.why.RequestStory;
 import dev.fairway.cli.ops.why.StoryEntry;
 import dev.fairway.schemas.AdmissionEvent;
+import dev.fairway.schemas.DeadLetterReason;
 import dev.fairway.schemas.serde.AvroDeserializer;
 import dev.fairway.schemas.serde.UndecodableRecordException;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -33,6 +35,13 @@ final class WhyCommand extends BaseCommand {
 
   /** Lines of others that were served; the middle of a long list says nothing new. */
   private static final int SERVED_SHOWN_MAX = 20;
+
+  /** Why a record may be put aside that is right. */
+  private static final Set<DeadLetterReason> FAULT_ELSEWHERE =
+      Set.of(
+          DeadLetterReason.REGISTRY_UNAVAILABLE,
+          DeadLetterReason.UNKNOWN_SCHEMA,
+          DeadLetterReason.ENGINE_FAILED);
 
   @Mixin private ConnectionOptions connection;
 
@@ -75,19 +84,16 @@ final class WhyCommand extends BaseCommand {
       }
     }
     if (!dead.isEmpty()) {
-      dead.forEach(letter -> say(neverDecided(letter)));
+      for (DeadLetter letter : dead) {
+        say(neverDecided(letter));
+        say("  " + advice(letter));
+      }
       writeJson(result(dead));
       return 0;
     }
+    noteWhatIsMissing();
     if (!story.isFound()) {
-      throw new CliException(
-          "Expected request '"
-              + requestId
-              + "' in the journal of the last "
-              + HumanTime.length(since.toMillis())
-              + ", but "
-              + read
-              + " records don't have it, and no dead letter does. Look further back with --since, or check the id.");
+      throw new CliException(notFound());
     }
     print(story);
     writeJson(result(story));
@@ -129,8 +135,19 @@ final class WhyCommand extends BaseCommand {
         + letter.source()
         + ", "
         + letter.reason()
-        + ": "
-        + letter.detail();
+        + (letter.detail() == null ? "" : ": " + letter.detail());
+  }
+
+  /** A record is sent again as it is: that helps only where the fault was not its own. */
+  private static String advice(DeadLetter letter) {
+    if (letter.redriven()) {
+      return "it was sent again since, and the journal has no decision yet";
+    }
+    return FAULT_ELSEWHERE.stream().anyMatch(reason -> reason.name().equals(letter.reason()))
+        ? "once the cause is gone, 'fairway dead-letters redrive "
+            + letter.place()
+            + "' sends it again"
+        : "its sender has to correct it; sent again as it is, it would end here again";
   }
 
   private void print(RequestStory story) {
@@ -166,17 +183,37 @@ final class WhyCommand extends BaseCommand {
       say("(" + servedHidden + " more of those served meanwhile are left out; --json has them)");
     }
     if (story.entriesDropped() > 0) {
-      say("(" + story.entriesDropped() + " more entries are left out)");
+      say("(" + story.entriesDropped() + " later entries are left out, of --json too)");
     }
+  }
+
+  private void noteWhatIsMissing() {
     if (unreadable > 0) {
       note(
           "fairway: "
               + unreadable
-              + " journal records could not be read and are not part of the story");
+              + " journal records cannot be read, so that something may be missing here");
     }
     if (read >= limit) {
-      note("fairway: stopped after " + read + " journal records; read on with a larger --limit");
+      note(
+          "fairway: stopped after "
+              + read
+              + " journal records; a larger --limit reads on, a shorter --since begins later");
     }
+  }
+
+  private String notFound() {
+    return "Expected request '"
+        + requestId
+        + "'"
+        + (agent == null ? "" : " of agent '" + agent + "'")
+        + " in the journal of the last "
+        + HumanTime.length(since.toMillis())
+        + ", but "
+        + (read == 0 ? "there are no records" : "none of " + read + " records has it")
+        + ", and no dead letter does. Check the id"
+        + (agent == null ? "" : " and --agent")
+        + ", or look further back with --since.";
   }
 
   private Map<String, Object> result(List<DeadLetter> dead) {

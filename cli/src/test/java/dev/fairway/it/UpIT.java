@@ -292,7 +292,10 @@ class UpIT {
             "--data",
             data.toString());
     assertThat(result.code()).as(result.err()).isZero();
-    awaitState(id, "ACTIVE");
+    // It has waited itself: a request that follows is decided by this definition.
+    assertThat(result.out()).contains("in force");
+    assertThat(json("status").path("quotas"))
+        .anyMatch(quota -> quota.path("id").asText().equals(id));
   }
 
   private static void awaitState(String id, String state) {

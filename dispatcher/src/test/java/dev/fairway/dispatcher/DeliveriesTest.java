@@ -3,34 +3,11 @@ package dev.fairway.dispatcher;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fairway.dispatcher.ReplySender.Attempt;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class DeliveriesTest {
-
-  private static final Route A = new Route("replies.a", 0, true);
-  private static final Route B = new Route("replies.b", 0, true);
-  private static final long LATER_MS = 1_000_000;
-
-  private final FakeSender sender = new FakeSender();
-  private final FakeTopics topics = new FakeTopics();
-  private final Listener listener = new Listener();
-  private final OffsetTracker tracker = new OffsetTracker(0);
-  private Deliveries deliveries;
-  private long nextNumber;
-  private long nowMs;
-
-  @BeforeEach
-  void startDeliveries() {
-    start(new ParkingBounds(100, 10, 1 << 20), 1_000);
-  }
+class DeliveriesTest extends DeliveriesContext {
 
   @Test
   void shouldSendAtOnceToAKnownTopic() {
@@ -117,100 +94,6 @@ class DeliveriesTest {
         .containsExactly(0L, 250L, 750L, 1_750L, 3_750L, 7_750L, 15_750L, 30_750L, 45_750L);
     assertThat(listener.errors).containsOnly(TopicError.FORBIDDEN);
     assertThat(committable()).isZero();
-  }
-
-  @Test
-  void shouldDropTheExpiredAndThenCommitPastThem() {
-    // given
-    accept("a", A, 500);
-    accept("a", A, 2_000);
-
-    // when
-    nowMs = 500;
-    deliveries.tick(nowMs);
-
-    // then
-    assertThat(listener.dropped).containsExactly("a:expired");
-    assertThat(deliveries.parked()).isEqualTo(1);
-    assertThat(committable()).isEqualTo(1);
-  }
-
-  @Test
-  void shouldDropWhatHasExpiredBeforeItCame() {
-    // given
-    topics.known.add(A);
-    nowMs = 100;
-
-    // when
-    accept("a", A, 100);
-
-    // then
-    assertThat(sender.sent).isEmpty();
-    assertThat(listener.dropped).containsExactly("a:expired");
-    assertThat(committable()).isEqualTo(1);
-  }
-
-  @Test
-  void shouldDropTheOldestOfAnAgentAtItsBound() {
-    // given
-    start(new ParkingBounds(100, 2, 1 << 20), 1_000);
-
-    // when
-    accept("a", A);
-    accept("b", B);
-    accept("a", A);
-    accept("a", A);
-
-    // then
-    assertThat(listener.dropped).containsExactly("a:agent_parking_full");
-    topics.known.add(A);
-    deliveries.topicReady(A, nowMs);
-    assertThat(sender.sent).containsExactly("a:2", "a:3");
-  }
-
-  @Test
-  void shouldDropTheOldestOfAllAtTheTotalBound() {
-    // given
-    start(new ParkingBounds(2, 10, 1 << 20), 1_000);
-
-    // when
-    accept("b", B);
-    accept("a", A);
-    accept("a", A);
-
-    // then
-    assertThat(listener.dropped).containsExactly("b:parking_full");
-    assertThat(deliveries.parked()).isEqualTo(2);
-  }
-
-  @Test
-  void shouldDropTheExpiredRatherThanTheOldestAtABound() {
-    // given
-    start(new ParkingBounds(2, 10, 1 << 20), 1_000);
-    accept("b", B, LATER_MS);
-    accept("a", A, 10);
-    nowMs = 20;
-
-    // when
-    accept("a", A, LATER_MS);
-
-    // then
-    assertThat(listener.dropped).containsExactly("a:expired");
-  }
-
-  @Test
-  void shouldDropTheOldestAtTheBoundOfBytes() {
-    // given: a reply takes about 210 bytes
-    start(new ParkingBounds(100, 10, 500), 1_000);
-
-    // when
-    accept("a", A);
-    accept("a", A);
-    accept("a", A);
-
-    // then
-    assertThat(listener.dropped).containsExactly("a:parking_full");
-    assertThat(deliveries.parkedBytes()).isLessThanOrEqualTo(500);
   }
 
   @Test
@@ -343,37 +226,6 @@ class DeliveriesTest {
   }
 
   @Test
-  void shouldDropWhatIsTooLargeAndGoOn() {
-    // given
-    topics.known.add(A);
-    Reply large = accept("a", A);
-
-    // when
-    deliveries.failed(large, TopicError.TOO_LARGE, nowMs);
-    accept("a", A);
-
-    // then
-    assertThat(listener.dropped).containsExactly("a:too_large");
-    assertThat(sender.sent).containsExactly("a:0", "a:1");
-    assertThat(committable()).isEqualTo(1);
-  }
-
-  @Test
-  void shouldDropWhatTheProducerFindsTooLarge() {
-    // given
-    topics.known.add(A);
-    sender.answers.put("replies.a", Attempt.TOO_LARGE);
-
-    // when
-    accept("a", A);
-
-    // then
-    assertThat(listener.dropped).containsExactly("a:too_large");
-    assertThat(deliveries.parked()).isZero();
-    assertThat(committable()).isEqualTo(1);
-  }
-
-  @Test
   void shouldPauseForAllWhileTheBufferIsFull() {
     // given
     topics.known.add(A);
@@ -392,53 +244,6 @@ class DeliveriesTest {
     deliveries.tick(nowMs);
     assertThat(deliveries.isSaturated(nowMs)).isFalse();
     assertThat(sender.sent).containsExactly("a:0", "b:1");
-  }
-
-  @Test
-  void shouldBeSaturatedAtTheBoundOfRepliesUnderWay() {
-    // given
-    start(new ParkingBounds(100, 10, 1 << 20), 2);
-    topics.known.add(A);
-    Reply first = accept("a", A);
-
-    // when
-    accept("a", A);
-
-    // then
-    assertThat(deliveries.isSaturated(nowMs)).isTrue();
-    deliveries.delivered(first, nowMs);
-    assertThat(deliveries.isSaturated(nowMs)).isFalse();
-  }
-
-  @Test
-  void shouldDropWhatIsParkedForARetiredAgent() {
-    // given
-    accept("a", A);
-    accept("a", A);
-
-    // when
-    deliveries.retire("a");
-
-    // then
-    assertThat(listener.dropped).containsExactly("a:retired", "a:retired");
-    assertThat(committable()).isEqualTo(2);
-    assertThat(deliveries.lanes()).isZero();
-  }
-
-  @Test
-  void shouldDropWhatComesBackForARetiredAgent() {
-    // given
-    topics.known.add(A);
-    Reply reply = accept("a", A);
-    deliveries.retire("a");
-
-    // when
-    deliveries.failed(reply, TopicError.MISSING, nowMs);
-
-    // then
-    assertThat(listener.dropped).containsExactly("a:retired");
-    assertThat(deliveries.inFlight()).isZero();
-    assertThat(committable()).isEqualTo(1);
   }
 
   @Test
@@ -548,91 +353,5 @@ class DeliveriesTest {
 
     // then
     assertThat(deliveries.quietMs(nowMs, 50)).isEqualTo(50);
-  }
-
-  private void start(ParkingBounds bounds, int inFlightMax) {
-    deliveries = new Deliveries(sender, topics, bounds, inFlightMax, listener);
-  }
-
-  private Reply accept(String agentId, Route route) {
-    return accept(agentId, route, LATER_MS);
-  }
-
-  private Reply accept(String agentId, Route route, long deadlineMs) {
-    long number = nextNumber++;
-    tracker.begin(number, 1, nowMs);
-    tracker.readUpTo(number + 1);
-    Reply.Payload payload =
-        new Reply.Payload(
-            (agentId + ":" + number).getBytes(StandardCharsets.UTF_8), new byte[8], null);
-    Reply reply = new Reply(number, agentId, payload, tracker, number, nowMs, deadlineMs);
-    deliveries.accept(reply, route, nowMs);
-    return reply;
-  }
-
-  private long committable() {
-    return tracker.committable().orElse(0);
-  }
-
-  private static final class FakeSender implements ReplySender {
-
-    private final List<String> sent = new ArrayList<>();
-    private final List<Route> routes = new ArrayList<>();
-    private final Map<String, Attempt> answers = new HashMap<>();
-    private int attempts;
-
-    @Override
-    public Attempt send(Route route, Reply reply) {
-      attempts++;
-      Attempt answer = answers.getOrDefault(route.topic(), Attempt.ACCEPTED);
-      if (answer == Attempt.ACCEPTED) {
-        sent.add(new String(reply.payload().key(), StandardCharsets.UTF_8));
-        routes.add(route);
-      }
-      return answer;
-    }
-  }
-
-  private static final class FakeTopics implements ReplyTopics {
-
-    private final Set<Route> known = new HashSet<>();
-    private final List<Route> asked = new ArrayList<>();
-
-    @Override
-    public boolean isKnown(Route route) {
-      return known.contains(route);
-    }
-
-    @Override
-    public void forget(Route route) {
-      known.remove(route);
-    }
-
-    @Override
-    public void ensure(Route route) {
-      asked.add(route);
-    }
-  }
-
-  private static final class Listener implements DeliveryListener {
-
-    private final List<Long> delivered = new ArrayList<>();
-    private final List<String> dropped = new ArrayList<>();
-    private final List<TopicError> errors = new ArrayList<>();
-
-    @Override
-    public void delivered(Reply reply, long nowMs) {
-      delivered.add(reply.number());
-    }
-
-    @Override
-    public void dropped(String agentId, DropReason reason) {
-      dropped.add(agentId + ":" + reason.label());
-    }
-
-    @Override
-    public void topicError(String agentId, TopicError error) {
-      errors.add(error);
-    }
   }
 }

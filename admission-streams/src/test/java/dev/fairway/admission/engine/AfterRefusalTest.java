@@ -258,21 +258,6 @@ class AfterRefusalTest {
   }
 
   private static LeaseRequest to(String quotaId, String id, long input) {
-    LeaseRequest r = EngineContext.request(id, "a1", input, 0);
-    return new LeaseRequest(
-        r.requestId(),
-        r.agentId(),
-        quotaId,
-        r.taskId(),
-        r.role(),
-        r.leaseClass(),
-        r.retryOf(),
-        r.repeatFailures(),
-        r.unblocks(),
-        r.estimate(),
-        r.tenant(),
-        r.deadlineMs(),
-        r.correlation(),
-        null);
+    return Asking.like(EngineContext.request(id, "a1", input, 0)).of(quotaId).request();
   }
 }

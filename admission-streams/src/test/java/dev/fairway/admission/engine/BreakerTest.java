@@ -481,23 +481,8 @@ class BreakerTest {
   }
 
   private Command team(String id) {
-    LeaseRequest r = EngineContext.request(id, "a-" + id, 100, 0);
     LeaseRequest request =
-        new LeaseRequest(
-            id,
-            r.agentId(),
-            "k/team",
-            null,
-            r.role(),
-            r.leaseClass(),
-            null,
-            0,
-            null,
-            r.estimate(),
-            null,
-            null,
-            null,
-            null);
+        Asking.like(EngineContext.request(id, "a-" + id, 100, 0)).of("k/team").request();
     return new Command.RequestLease(request, context.nowMs);
   }
 

@@ -21,14 +21,14 @@ import java.util.function.UnaryOperator;
  * One engine with one quota in virtual time: due ticks run before each command, and {@link #sleep}
  * returns what happened meanwhile. After each command the state must be what its own rows restore.
  */
-final class EngineContext {
+public final class EngineContext {
   static final String QUOTA = "k/q";
-  static final String KEY = "k";
+  public static final String KEY = "k";
   static final String SALT = "00112233445566778899aabbccddeeff";
 
-  final AdmissionEngine engine = new AdmissionEngine();
+  public final AdmissionEngine engine = new AdmissionEngine();
   final List<Handled> journal = new ArrayList<>();
-  long nowMs;
+  public long nowMs;
 
   /** Off in long runs: it takes time with every row. */
   boolean restoring = true;
@@ -42,7 +42,7 @@ final class EngineContext {
     return with(quota(limits, level));
   }
 
-  static EngineContext with(QuotaDefinition definition) {
+  public static EngineContext with(QuotaDefinition definition) {
     EngineContext context = new EngineContext(1_000_000);
     context.submit(new Command.DefineQuota(definition, SALT));
     return context;
@@ -52,7 +52,7 @@ final class EngineContext {
     return quota(limits, level, MarginModeName.RATE, 1.0, Window.TOKEN_BUCKET);
   }
 
-  static QuotaDefinition quota(
+  public static QuotaDefinition quota(
       Amounts limits, Amounts level, MarginModeName mode, double start, Window window) {
     return new QuotaDefinition(
         QUOTA,
@@ -108,7 +108,7 @@ final class EngineContext {
     return handle(command);
   }
 
-  List<Event> ask(String id, String agent, long input) {
+  public List<Event> ask(String id, String agent, long input) {
     return ask(request(id, agent, input, 0));
   }
 
@@ -116,7 +116,8 @@ final class EngineContext {
     return submit(new Command.RequestLease(request, nowMs));
   }
 
-  List<Event> settle(String leaseId, String agent, Outcome outcome, Long input, Long output) {
+  public List<Event> settle(
+      String leaseId, String agent, Outcome outcome, Long input, Long output) {
     return settle(leaseId, agent, outcome, input, output, s -> s);
   }
 
@@ -206,7 +207,7 @@ final class EngineContext {
     return handled.events();
   }
 
-  static <T extends Event> T only(List<Event> events, Class<T> type) {
+  public static <T extends Event> T only(List<Event> events, Class<T> type) {
     List<T> found = events.stream().filter(type::isInstance).map(type::cast).toList();
     if (found.size() != 1) {
       throw new AssertionError(

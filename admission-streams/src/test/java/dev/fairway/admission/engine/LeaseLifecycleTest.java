@@ -3,9 +3,7 @@ package dev.fairway.admission.engine;
 import static dev.fairway.admission.engine.EngineContext.only;
 import static dev.fairway.admission.engine.EngineContext.tokens;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.fairway.admission.engine.Event.DecisionRepeated;
 import dev.fairway.admission.engine.Event.DuplicateIgnored;
 import dev.fairway.admission.engine.Event.LeaseCancelled;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
@@ -14,24 +12,18 @@ import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
-import dev.fairway.admission.engine.Event.QuotaDefined;
 import dev.fairway.admission.engine.Event.RequestIgnored;
 import dev.fairway.admission.engine.Event.SettlementIgnored;
 import dev.fairway.admission.engine.Event.UnleasedCharged;
 import dev.fairway.admission.engine.LeaseRequest.Estimate;
 import dev.fairway.admission.engine.QuotaDefinition.Preset;
-import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Settlement.Usage;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
-import dev.fairway.admission.engine.lease.CallTokens;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class LeaseLifecycleTest {
 
@@ -304,246 +296,6 @@ class LeaseLifecycleTest {
     only(afterwards, LeaseGranted.class);
   }
 
-  @Test
-  void shouldGrantNothingWhilePausedAndTakeNothingNewWhileDraining() {
-    // given
-    EngineContext context = EngineContext.with(tokens(600), tokens(500));
-    context.submit(new Command.DefineQuota(in(State.PAUSED), EngineContext.SALT));
-    List<Event> paused = context.ask("r1", "a1", 10);
-
-    // when
-    List<Event> resumed =
-        context.submit(new Command.DefineQuota(in(State.DRAINING), EngineContext.SALT));
-    List<Event> next = context.ask("r2", "a1", 10);
-
-    // then
-    only(paused, LeaseQueued.class);
-    only(resumed, QuotaDefined.class);
-    assertThat(only(resumed, LeaseGranted.class).requestId()).isEqualTo("r1");
-    assertThat(only(next, LeaseRejected.class).reason()).isEqualTo(RejectReason.QUOTA_DRAINING);
-  }
-
-  @Test
-  void shouldSettleALeaseThatHoldsADimensionWhichIsNoLongerLimited() {
-    // given
-    Amounts both = Amounts.of(Dimension.INPUT_TOKENS, 6000).with(Dimension.OUTPUT_TOKENS, 3000);
-    EngineContext context = EngineContext.with(both, null);
-    String lease = granted(context.ask(EngineContext.request("r1", "a1", 10, 5)));
-    context.submit(
-        new Command.DefineQuota(
-            EngineContext.quota(Amounts.of(Dimension.INPUT_TOKENS, 6000), null),
-            EngineContext.SALT));
-
-    // when
-    List<Event> settled = context.settle(lease, "a1", Outcome.SUCCEEDED, 1L, 0L);
-
-    // then
-    assertThat(only(settled, LeaseSettled.class).adjusted().get(Dimension.INPUT_TOKENS))
-        .isEqualTo(9);
-  }
-
-  @Test
-  void shouldCountTheSlotsOfOpenLeasesWhereConcurrencyIsLimitedAgain() {
-    // given
-    Amounts slots = tokens(6000).with(Dimension.CONCURRENT_REQUESTS, 1);
-    EngineContext context = EngineContext.with(slots, null);
-    String lease = granted(context.ask("r1", "a1", 10));
-    context.submit(
-        new Command.DefineQuota(EngineContext.quota(tokens(6000), null), EngineContext.SALT));
-
-    // when
-    context.submit(new Command.DefineQuota(EngineContext.quota(slots, null), EngineContext.SALT));
-    long whileOpen = context.level(Dimension.CONCURRENT_REQUESTS);
-    context.settle(lease, "a1", Outcome.SUCCEEDED, 10L, 0L);
-
-    // then
-    assertThat(whileOpen).isZero();
-    assertThat(context.level(Dimension.CONCURRENT_REQUESTS)).isEqualTo(1);
-  }
-
-  @Test
-  void shouldCountLeasesThatWereGrantedBeforeConcurrencyWasLimited() {
-    // given
-    EngineContext context = EngineContext.with(tokens(6000), null);
-    String lease = granted(context.ask("r1", "a1", 10));
-
-    // when
-    context.submit(
-        new Command.DefineQuota(
-            EngineContext.quota(tokens(6000).with(Dimension.CONCURRENT_REQUESTS, 1), null),
-            EngineContext.SALT));
-    List<Event> second = context.ask("r2", "a1", 10);
-    List<Event> settled = context.settle(lease, "a1", Outcome.SUCCEEDED, 10L, 0L);
-
-    // then
-    only(second, LeaseQueued.class);
-    assertThat(only(settled, LeaseGranted.class).requestId()).isEqualTo("r2");
-  }
-
-  @Test
-  void shouldNotTakeAnEmptyBucketForAFullOneWhereItsCapIsBelowOne() {
-    // given
-    EngineContext context = EngineContext.with(Amounts.of(Dimension.REQUESTS, 1), null);
-    String lease = granted(context.ask("r1", "a1", 1));
-    context.ask("r2", "a2", 1);
-
-    // when
-    List<Event> refused = context.settle(lease, "a1", Outcome.RATE_LIMITED, null, null);
-    List<Event> soon = context.sleep(60_000);
-
-    // then
-    assertThat(refused).noneMatch(LeaseGranted.class::isInstance);
-    assertThat(soon).noneMatch(LeaseGranted.class::isInstance);
-    only(context.sleep(5_000), LeaseGranted.class);
-  }
-
-  @Test
-  void shouldChangeNothingWhereTheSameDefinitionComesAgain() {
-    // given
-    QuotaDefinition definition = EngineContext.quota(tokens(600), tokens(500));
-    EngineContext context = EngineContext.with(definition);
-    context.ask("r1", "a1", 400);
-
-    // when
-    List<Event> again = context.submit(new Command.DefineQuota(definition, EngineContext.SALT));
-
-    // then
-    assertThat(again).isEmpty();
-    assertThat(context.level(Dimension.TOKENS)).isEqualTo(100);
-  }
-
-  @Test
-  void shouldRejectWhoWaitsWhenTheQuotaIsRemovedAndForgetItOnceItsLeasesEnded() {
-    // given
-    EngineContext context = EngineContext.with(tokens(60), tokens(50));
-    String lease = granted(context.ask("r1", "a1", 50));
-    context.ask("r2", "a2", 40);
-
-    // when
-    context.submit(new Command.RemoveQuota(EngineContext.QUOTA));
-    List<Event> removed = context.sleep(1);
-    context.settle(lease, "a1", Outcome.SUCCEEDED, 50L, 0L);
-    context.sleep(60_000);
-    List<Event> unknown = context.ask("r3", "a1", 10);
-
-    // then
-    assertThat(only(removed, LeaseRejected.class).requestId()).isEqualTo("r2");
-    assertThat(only(unknown, LeaseRejected.class).reason()).isEqualTo(RejectReason.UNKNOWN_QUOTA);
-    assertThat(context.engine.quotaIds(EngineContext.KEY)).isEmpty();
-  }
-
-  @ParameterizedTest
-  @ValueSource(longs = {-1, CallTokens.MOST + 1, 1L << 62})
-  void shouldRejectAbsurdTokensAndTellWhy(long tokens) {
-    // given
-    EngineContext context = EngineContext.with(tokens(600), tokens(500));
-
-    // when
-    List<Event> answered = context.ask("r1", "a1", tokens);
-
-    // then
-    assertThat(only(answered, LeaseRejected.class).reason()).isEqualTo(RejectReason.INVALID);
-    assertThat(only(answered, LeaseRejected.class).detail())
-        .contains("Expected input_tokens from 0 to", String.valueOf(tokens));
-    assertThat(context.level(Dimension.TOKENS)).isEqualTo(500);
-  }
-
-  @ParameterizedTest
-  @EnumSource(
-      value = Outcome.class,
-      names = {"SUCCEEDED", "UNLEASED"})
-  void shouldRefuseAnAbsurdUsageReport(Outcome outcome) {
-    // given
-    EngineContext context = EngineContext.with(tokens(600), tokens(500));
-    String lease = granted(context.ask("r1", "a1", 10));
-    Settlement report =
-        new Settlement(
-            lease,
-            "r2",
-            "a1",
-            EngineContext.QUOTA,
-            outcome,
-            new Settlement.Usage(CallTokens.MOST, 0L, 0L, CallTokens.MOST + 1, true),
-            false,
-            null);
-
-    // when
-    Command command = new Command.SettleLease(report, context.nowMs);
-
-    // then
-    assertThatThrownBy(() -> context.submit(command))
-        .isInstanceOf(InvalidCommandException.class)
-        .hasMessage("Expected usage.output_tokens from 0 to 100000000, but found 100000001");
-    assertThat(context.level(Dimension.TOKENS)).isEqualTo(490);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"", "a/b", "ä", "a b"})
-  void shouldRejectAnAgentsBadIdsAndRefuseABadAgent(String id) {
-    // given
-    EngineContext context = EngineContext.with(tokens(600), tokens(500));
-
-    // when
-    LeaseRejected told = only(context.ask(id, "a1", 10), LeaseRejected.class);
-
-    // then
-    assertThat(told.reason()).isEqualTo(RejectReason.INVALID);
-    assertThat(told.detail()).contains("Expected a request_id");
-    assertThat(told.requestId()).isEqualTo(id);
-    assertThatThrownBy(() -> context.ask("r1", id, 10))
-        .isInstanceOf(InvalidCommandException.class)
-        .hasMessageContaining("Expected an agent_id");
-    assertThat(context.level(Dimension.TOKENS)).isEqualTo(500);
-  }
-
-  @ParameterizedTest
-  @ValueSource(longs = {-1, 4_102_444_800_000L})
-  void shouldRejectADeadlineBeforeTheEpochOrInTheYear2100(long deadlineMs) {
-    // given
-    EngineContext context = EngineContext.with(tokens(600), tokens(500));
-    LeaseRequest r = EngineContext.request("r1", "a1", 10, 0);
-
-    // when
-    List<Event> answered =
-        context.ask(
-            new LeaseRequest(
-                r.requestId(),
-                r.agentId(),
-                r.quotaId(),
-                null,
-                r.role(),
-                r.leaseClass(),
-                null,
-                0,
-                null,
-                r.estimate(),
-                null,
-                deadlineMs,
-                null,
-                null));
-
-    // then
-    assertThat(only(answered, LeaseRejected.class).reason()).isEqualTo(RejectReason.INVALID);
-  }
-
-  @Test
-  void shouldRejectAStaleRequestUnlessItIsKnown() {
-    // given
-    EngineContext context = EngineContext.with(tokens(600), tokens(500));
-    LeaseRequest known = EngineContext.request("r1", "a1", 10, 0);
-    LeaseRequest unknown = EngineContext.request("r2", "a1", 10, 0);
-    context.ask(known);
-    long old = context.nowMs - 600_001;
-
-    // when
-    List<Event> repeated = context.submit(new Command.RequestLease(known, old));
-    List<Event> stale = context.submit(new Command.RequestLease(unknown, old));
-
-    // then
-    only(repeated, DecisionRepeated.class);
-    assertThat(only(stale, LeaseRejected.class).reason()).isEqualTo(RejectReason.STALE);
-  }
-
   private static String granted(List<Event> events) {
     return only(events, LeaseGranted.class).leaseId();
   }
@@ -559,59 +311,15 @@ class LeaseLifecycleTest {
   }
 
   private static LeaseRequest retry(String id, String agent, String retryOf) {
-    LeaseRequest r = EngineContext.request(id, agent, 5, 0);
-    return new LeaseRequest(
-        id,
-        agent,
-        r.quotaId(),
-        null,
-        r.role(),
-        r.leaseClass(),
-        retryOf,
-        0,
-        null,
-        r.estimate(),
-        null,
-        null,
-        null,
-        null);
+    return Asking.like(EngineContext.request(id, agent, 5, 0)).retryOf(retryOf).request();
   }
 
   private static LeaseRequest with(LeaseRequest r, Estimate estimate) {
-    return new LeaseRequest(
-        r.requestId(),
-        r.agentId(),
-        r.quotaId(),
-        null,
-        r.role(),
-        r.leaseClass(),
-        null,
-        0,
-        null,
-        estimate,
-        null,
-        null,
-        null,
-        null);
+    return Asking.like(r).estimate(estimate).request();
   }
 
   private static LeaseRequest ofTask(String id) {
-    LeaseRequest r = EngineContext.request(id, "a1", 10, 0);
-    return new LeaseRequest(
-        id,
-        "a1",
-        r.quotaId(),
-        "task-1",
-        r.role(),
-        r.leaseClass(),
-        null,
-        0,
-        null,
-        r.estimate(),
-        null,
-        null,
-        null,
-        null);
+    return Asking.like(EngineContext.request(id, "a1", 10, 0)).task("task-1").request();
   }
 
   private static QuotaDefinition seed(Amounts limits) {
@@ -619,9 +327,5 @@ class LeaseLifecycleTest {
         .preset(Preset.SEED)
         .withoutMargin()
         .definition();
-  }
-
-  private static QuotaDefinition in(State state) {
-    return Redefined.like(EngineContext.quota(tokens(600), tokens(500))).state(state).definition();
   }
 }

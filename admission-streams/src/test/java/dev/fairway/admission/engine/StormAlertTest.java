@@ -145,22 +145,10 @@ class StormAlertTest {
   }
 
   private static LeaseRequest request(String id, String agent, String task, String retryOf) {
-    LeaseRequest r = EngineContext.request(id, agent, 1_000, 0);
-    return new LeaseRequest(
-        id,
-        agent,
-        r.quotaId(),
-        task,
-        r.role(),
-        r.leaseClass(),
-        retryOf,
-        0,
-        null,
-        r.estimate(),
-        null,
-        null,
-        null,
-        null);
+    return Asking.like(EngineContext.request(id, agent, 1_000, 0))
+        .task(task)
+        .retryOf(retryOf)
+        .request();
   }
 
   private List<Event> settle(LeaseGranted lease, Outcome outcome) {

@@ -336,22 +336,7 @@ class WindowTest {
   }
 
   private static LeaseRequest inTaker(String id, long input) {
-    LeaseRequest r = EngineContext.request(id, "a1", input, 0);
-    return new LeaseRequest(
-        id,
-        "a1",
-        "k/taker",
-        null,
-        r.role(),
-        r.leaseClass(),
-        null,
-        0,
-        null,
-        r.estimate(),
-        null,
-        null,
-        null,
-        null);
+    return Asking.like(EngineContext.request(id, "a1", input, 0)).of("k/taker").request();
   }
 
   private static Settlement cancel(List<Event> events) {

@@ -4,7 +4,6 @@ import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.LeaseRequest;
-import dev.fairway.admission.engine.OpaqueBytes;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.Settlement;
@@ -15,7 +14,6 @@ import dev.fairway.admission.engine.alert.Traffic;
 import dev.fairway.admission.engine.alert.Waves;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.breaker.Ramp;
-import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.learn.ErrorTrend;
@@ -27,10 +25,7 @@ import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Standing;
 import dev.fairway.admission.engine.state.Taken;
 import dev.fairway.admission.engine.state.Waiter;
-import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Supplier;
@@ -41,13 +36,10 @@ import net.jqwik.api.Arbitrary;
  * Random commands, events and rows of every kind: any value that the types allow, sensible or not.
  * Seeded by jqwik, so a failure repeats.
  */
-public final class RandomValues {
-  private static final String ID_ALPHABET = "abcXYZ019._:-";
-
-  private final Random random;
+public final class RandomValues extends RandomScalars {
 
   public RandomValues(Random random) {
-    this.random = random;
+    super(random);
   }
 
   /** Commands of every kind. */
@@ -557,86 +549,5 @@ public final class RandomValues {
         maybe(this::number),
         maybe(this::number),
         maybe(() -> new Ramp(number(), number())));
-  }
-
-  private Amounts amounts() {
-    Amounts result = Amounts.NONE;
-    for (Dimension dimension : Dimension.values()) {
-      if (random.nextBoolean()) {
-        result = result.with(dimension, number());
-      }
-    }
-    return result;
-  }
-
-  /** Small, large and extreme numbers alike. */
-  private long number() {
-    return switch (random.nextInt(6)) {
-      case 0 -> 0;
-      case 1 -> Long.MAX_VALUE;
-      case 2 -> Long.MIN_VALUE;
-      case 3 -> random.nextInt(100_000);
-      default -> random.nextLong();
-    };
-  }
-
-  private String quotaId() {
-    return random.nextBoolean() ? id() : id() + "/" + id();
-  }
-
-  private String id() {
-    StringBuilder text = new StringBuilder();
-    int length = 1 + random.nextInt(12);
-    for (int i = 0; i < length; i++) {
-      text.append(ID_ALPHABET.charAt(random.nextInt(ID_ALPHABET.length())));
-    }
-    return text.toString();
-  }
-
-  private String text() {
-    return oneOf("", "anthropic", "\u00e9\u4e16\ud83d\ude00", "a \"quoted\"\nline");
-  }
-
-  private String hex(int length) {
-    StringBuilder text = new StringBuilder();
-    for (int i = 0; i < length; i++) {
-      text.append(Character.forDigit(random.nextInt(16), 16));
-    }
-    return text.toString();
-  }
-
-  private OpaqueBytes bytes() {
-    byte[] bytes = new byte[random.nextInt(20)];
-    random.nextBytes(bytes);
-    return new OpaqueBytes(bytes);
-  }
-
-  private List<String> ids() {
-    return list(this::id);
-  }
-
-  private <T> List<T> list(Supplier<T> item) {
-    List<T> result = new ArrayList<>();
-    for (int i = random.nextInt(4); i > 0; i--) {
-      result.add(item.get());
-    }
-    return result;
-  }
-
-  private <T> Map<String, T> map(Supplier<T> value) {
-    Map<String, T> result = new HashMap<>();
-    for (int i = random.nextInt(4); i > 0; i--) {
-      result.put(id(), value.get());
-    }
-    return result;
-  }
-
-  private <T> T maybe(Supplier<T> value) {
-    return random.nextBoolean() ? value.get() : null;
-  }
-
-  @SafeVarargs
-  private <T> T oneOf(T... values) {
-    return values[random.nextInt(values.length)];
   }
 }

@@ -36,6 +36,9 @@ public final class QuotaYaml {
   /** Longest file that is read, in bytes. */
   public static final int FILE_BYTES_MAX = 1024 * 1024;
 
+  /** A value that long is recognised; the rest of it says nothing new. */
+  private static final int TOLD_MAX = 60;
+
   private static final Set<String> SECTIONS = Set.of("quotas", "admission", "gateway", "kafka");
   private static final ObjectMapper YAML =
       new ObjectMapper(
@@ -84,8 +87,8 @@ public final class QuotaYaml {
     if (!root.isObject()) {
       errors.add(
           "",
-          "expected a section 'quotas:' with a list, but found "
-              + (root.isMissingNode() ? "nothing" : root));
+          "expected a section 'quotas:' with a list, one '- id: ...' a quota, but found "
+              + kind(root));
       throw errors.toException();
     }
     root.fieldNames()
@@ -110,10 +113,18 @@ public final class QuotaYaml {
     return config;
   }
 
-  /** The quotas as a file that {@link #parse} reads back to the same records. */
+  /**
+   * The quotas as a file that {@link #parse} reads back to the same records, but for how often each
+   * was cleared: that is no part of what an operator defines, and a quota that is defined anew
+   * keeps its own.
+   */
   public static String toYaml(List<Quota> quotas) {
     ArrayNode list = JsonNodeFactory.instance.arrayNode();
-    quotas.forEach(quota -> list.add(toTree(quota)));
+    for (Quota quota : quotas) {
+      ObjectNode tree = toTree(quota);
+      tree.remove("clear_count");
+      list.add(tree);
+    }
     ObjectNode root = JsonNodeFactory.instance.objectNode();
     root.set("quotas", list);
     try {
@@ -146,13 +157,13 @@ public final class QuotaYaml {
     if (list.isNull() || (list.isArray() && list.isEmpty())) {
       errors.add(
           "quotas",
-          "expected at least one quota, '- id: ...', but found an empty list; leave the section out"
-              + " to define none");
+          "expected at least one quota, '- id: ...', but found "
+              + (list.isNull() ? "nothing" : "an empty list")
+              + ". Write one below it; 'fairway up' alone takes a file without the section, too");
       return List.of();
     }
     if (!list.isArray()) {
-      errors.add(
-          "quotas", "expected a list, one '- id: ...' a quota, but found " + list.getNodeType());
+      errors.add("quotas", "expected a list, one '- id: ...' a quota, but found " + kind(list));
       return List.of();
     }
     List<Quota> quotas = new ArrayList<>();
@@ -176,6 +187,20 @@ public final class QuotaYaml {
       }
     }
     return quotas;
+  }
+
+  /** What a node is, for people. */
+  private static String kind(JsonNode node) {
+    return switch (node.getNodeType()) {
+      case ARRAY -> "a list";
+      case OBJECT -> "fields";
+      case NUMBER, BOOLEAN, STRING -> "'" + shortened(node.asText()) + "'";
+      default -> "nothing";
+    };
+  }
+
+  private static String shortened(String text) {
+    return text.length() <= TOLD_MAX ? text : text.substring(0, TOLD_MAX) + "...";
   }
 
   private static GatewaySection gateway(JsonNode node, List<Quota> quotas, Errors errors) {
@@ -206,8 +231,7 @@ public final class QuotaYaml {
       return settings;
     }
     if (!node.isObject()) {
-      errors.add(
-          section, "expected settings, one 'name: value' a line, but found " + node.getNodeType());
+      errors.add(section, "expected settings, one 'name: value' a line, but found " + kind(node));
       return settings;
     }
     node.properties()

@@ -42,7 +42,7 @@ final class Demo {
           new DemoReport(
               plan,
               options.seed(),
-              options.source(),
+              options.traceName(),
               limits,
               options.backoff(),
               control.summary(),

@@ -37,8 +37,8 @@ public record DemoOptions(
     }
   }
 
-  /** Where the turns' sizes come from, for reports. */
-  String source() {
-    return trace == null ? "draws" : trace.getFileName().toString();
+  /** Name of the file that the turns' sizes come from; null if they are drawn. */
+  String traceName() {
+    return trace == null ? null : trace.getFileName().toString();
   }
 }

@@ -16,7 +16,7 @@ import java.util.function.Function;
  *
  * @param plan the fleet
  * @param seed of the fleet and of the control's draws
- * @param source where the turns' sizes come from
+ * @param trace name of the file that the turns' sizes come from; null if they were drawn
  * @param limits what the provider allowed
  * @param backoff what agents without admission did after a 429
  * @param without the control
@@ -26,7 +26,7 @@ import java.util.function.Function;
 record DemoReport(
     FleetPlan plan,
     long seed,
-    String source,
+    String trace,
     FleetLimits limits,
     Backoff backoff,
     RunSummary without,
@@ -48,7 +48,7 @@ record DemoReport(
     root.put("agents", plan.agents().size());
     root.put("seconds", Math.round(plan.seconds()));
     root.put("seed", seed);
-    root.put("source", source);
+    root.put("source", trace == null ? "draws" : trace);
     root.put("control_backoff", backoff.toString());
     root.put("binding", FleetLimits.BINDING);
     root.put("demand_vs_limit", Math.round(limits.demandVsLimit() * 1000) / 1000.0);
@@ -65,12 +65,11 @@ record DemoReport(
   String subtitle() {
     return String.format(
         Locale.ROOT,
-        "%d agents, %.0f s, seed %d, turns from %s; the provider allows %,d input tokens a minute, and the"
+        "%d agents for %.0f s; their turns have %s. The provider allows %,d input tokens a minute, and the"
             + " fleet wants %.2f times what it can get. Tools and model run %.0f times as fast as usual.",
         plan.agents().size(),
         plan.seconds(),
-        seed,
-        source,
+        trace == null ? "the usual sizes, drawn with seed " + seed : "the sizes of " + trace,
         limits.limits().inputTokens().perMinute(),
         limits.demandVsLimit(),
         FleetPlan.SPEED_UP);

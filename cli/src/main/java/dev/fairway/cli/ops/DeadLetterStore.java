@@ -130,7 +130,8 @@ public final class DeadLetterStore {
               + letter.place()
               + " whole, but it was cut from "
               + letter.truncatedFromBytes()
-              + " bytes when it was put aside. Send the original again, and leave this one out; nothing was sent.");
+              + " bytes when it was put aside. Have its sender send the original again, and name the others"
+              + " by their places; nothing was sent.");
     }
     Topics topics = pipeline.topics();
     Set<String> sources =
@@ -147,8 +148,8 @@ public final class DeadLetterStore {
               + " to be one of "
               + new TreeSet<>(sources)
               + ", but found "
-              + letter.sourceTopic()
-              + ". Leave it out, or check --prefix; nothing was sent.");
+              + (letter.sourceTopic() == null ? "none" : letter.sourceTopic())
+              + ". Check --prefix, or name the others by their places; nothing was sent.");
     }
   }
 }

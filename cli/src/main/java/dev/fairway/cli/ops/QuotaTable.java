@@ -1,6 +1,5 @@
 package dev.fairway.cli.ops;
 
-import dev.fairway.admission.mapping.QuotaMapper;
 import dev.fairway.schemas.Quota;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -42,7 +41,7 @@ public final class QuotaTable {
     Map<String, String> refused = new LinkedHashMap<>();
     entries.forEach(
         (id, entry) -> {
-          if (Boolean.FALSE.equals(inForce(id, entry, decidedBy))) {
+          if (Boolean.FALSE.equals(inForce(entry, decidedBy))) {
             refused.put(id, DeadLetter.source(topic, entry.partition(), entry.offset()));
           }
         });
@@ -59,22 +58,16 @@ public final class QuotaTable {
                   ? why(entry, letters.get(refused.get(id)))
                       + (earlier ? "; an earlier definition is in force" : "")
                   : null;
-          lines.add(new Line(id, entry.value(), inForce(id, entry, decidedBy), detail));
+          lines.add(new Line(id, entry.value(), inForce(entry, decidedBy), detail));
         });
     return lines;
   }
 
-  private static Boolean inForce(
-      String id, CompactedTable.Entry<Quota> entry, Map<String, Quota> decidedBy) {
+  private static Boolean inForce(CompactedTable.Entry<Quota> entry, Map<String, Quota> decidedBy) {
     if (entry.value() == null) {
       return false;
     }
-    if (decidedBy == null) {
-      return null;
-    }
-    Quota decided = decidedBy.get(id);
-    return decided != null
-        && QuotaMapper.toEngine(decided).equals(QuotaMapper.toEngine(entry.value()));
+    return decidedBy == null ? null : (Boolean) InForce.isDecidedBy(decidedBy, entry.value());
   }
 
   private static String why(CompactedTable.Entry<Quota> entry, DeadLetter letter) {

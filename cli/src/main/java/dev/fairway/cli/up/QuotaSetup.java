@@ -6,6 +6,7 @@ import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.QuotaChange;
 import dev.fairway.cli.ops.QuotaStore;
 import dev.fairway.schemas.Quota;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,6 +29,7 @@ final class QuotaSetup {
 
   private final Pipeline pipeline;
   private final Consumer<String> progress;
+  private List<String> ids = List.of();
 
   QuotaSetup(Pipeline pipeline, Consumer<String> progress) {
     this.pipeline = pipeline;
@@ -38,15 +40,16 @@ final class QuotaSetup {
    * Defines what the configuration says, or the demo quota if it says nothing and none is defined.
    *
    * @param config null without one
-   * @return ids of all quotas that are defined then, sorted
+   * @return what it defines, as it stands then
    */
-  List<String> apply(FairwayConfig config) {
+  List<Quota> apply(FairwayConfig config) {
     QuotaStore store = new QuotaStore(pipeline);
     Map<String, Quota> live = store.all();
     List<Quota> wanted = config == null ? List.of() : config.quotas();
     if (wanted.isEmpty() && live.isEmpty()) {
       wanted = List.of(DEMO);
     }
+    List<Quota> defined = new ArrayList<>();
     for (Quota quota : wanted) {
       Optional.ofNullable(QuotaYaml.notEnforced(quota)).ifPresent(progress);
       boolean stateGiven = config != null && config.givesStateOf(quota.getId());
@@ -56,7 +59,14 @@ final class QuotaSetup {
         progress.accept("quota " + quota.getId() + " " + change.kind() + "d");
       }
       live.put(quota.getId(), change.quota());
+      defined.add(change.quota());
     }
-    return List.copyOf(live.keySet());
+    ids = List.copyOf(live.keySet());
+    return defined;
+  }
+
+  /** Ids of all quotas that are defined since {@link #apply}, sorted. */
+  List<String> ids() {
+    return ids;
   }
 }

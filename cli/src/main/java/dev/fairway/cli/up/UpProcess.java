@@ -9,11 +9,18 @@ import dev.fairway.cli.embedded.EmbeddedKafka;
 import dev.fairway.cli.embedded.RememberedPorts;
 import dev.fairway.cli.embedded.TopicLayout;
 import dev.fairway.cli.embedded.TopicSetup;
+import dev.fairway.cli.ops.InForce;
 import dev.fairway.cli.ops.Pipeline;
+import dev.fairway.cli.ops.StatusClient;
 import dev.fairway.cli.registry.InProcessSchemaRegistry;
 import dev.fairway.dispatcher.DispatcherConfig;
 import dev.fairway.dispatcher.DispatcherService;
+import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.serde.HttpSchemaRegistry;
+import dev.fairway.schemas.serde.RegistrySettings;
+import dev.fairway.schemas.serde.SchemaRegistryException;
 import java.io.IOException;
+import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -65,6 +72,9 @@ public final class UpProcess implements AutoCloseable {
     if (settings.bootstrap() != null) {
       BrokerCheck.require(settings.bootstrap(), clientSettings());
     }
+    if (settings.registry() != null) {
+      requireRegistry(settings.registry());
+    }
     DataFolder data = parts.add("data folder", DataFolder.open(settings.data()));
     RememberedPorts ports = RememberedPorts.read(data.path().resolve("ports.properties"));
     String bootstrap = settings.bootstrap() == null ? startKafka(data) : settings.bootstrap();
@@ -73,9 +83,12 @@ public final class UpProcess implements AutoCloseable {
     int httpPort = ports.choose("coordinator", settings.httpPort(), "--status-port");
     ports.save();
     setUpTopics(bootstrap);
+    List<Quota> defined;
     try (Pipeline pipeline =
         new Pipeline(bootstrap, registry, settings.topics(), clientSettings())) {
-      quotaIds = new QuotaSetup(pipeline, progress).apply(settings.config());
+      QuotaSetup setup = new QuotaSetup(pipeline, progress);
+      defined = setup.apply(settings.config());
+      quotaIds = setup.ids();
       if (gatewaySection() != null) {
         // Before the dispatcher reads who is registered: no decision for it may go elsewhere.
         GatewayProcess.register(gatewaySection().id(), pipeline);
@@ -89,13 +102,17 @@ public final class UpProcess implements AutoCloseable {
     coordinator = parts.add("coordinator", AdmissionService.start(deciding));
     dispatcher = parts.add("dispatcher", DispatcherService.start(delivering));
     awaitHealthy();
+    if (settings.bootstrap() == null) {
+      // On a cluster another coordinator may decide by them.
+      awaitInForce(httpPort, defined);
+    }
     String gateway =
         gatewaySection() == null ? null : startGateway(data, bootstrap, registry, ports);
     addresses =
         new Addresses(
             bootstrap,
             registry,
-            "http://127.0.0.1:" + httpPort,
+            statusUrl(httpPort),
             gateway,
             settings.topics().prefix(),
             ProcessHandle.current().pid());
@@ -120,6 +137,20 @@ public final class UpProcess implements AutoCloseable {
   @Override
   public void close() {
     parts.close();
+  }
+
+  /** Asks a question of it; any answer will do, also that it knows nothing yet. */
+  private static void requireRegistry(String registry) {
+    Duration time = Duration.ofSeconds(ANSWER_S);
+    RegistrySettings patient = RegistrySettings.of(registry).withTimeouts(time, time, time);
+    try {
+      new HttpSchemaRegistry(patient)
+          .idOf(Quota.getClassSchema().getFullName(), Quota.getClassSchema());
+    } catch (SchemaRegistryException e) {
+      if (e.kind() == SchemaRegistryException.Kind.UNAVAILABLE) {
+        throw e;
+      }
+    }
   }
 
   private String startKafka(DataFolder data) {
@@ -249,6 +280,25 @@ public final class UpProcess implements AutoCloseable {
 
   private Map<String, String> clientSettings() {
     return settings.config() == null ? Map.of() : settings.config().kafka();
+  }
+
+  /** A first request must not come before the definition of its quota. */
+  private void awaitInForce(int httpPort, List<Quota> defined) {
+    try {
+      StatusClient status = new StatusClient(List.of(URI.create(statusUrl(httpPort))));
+      if (!InForce.await(status, defined)) {
+        progress.accept(
+            "Expected all quotas in force within "
+                + InForce.PATIENCE.toSeconds()
+                + " s, but some are not. 'fairway quota list' tells why.");
+      }
+    } catch (CliException e) {
+      progress.accept("whether all quotas are in force is not known: " + e.getMessage());
+    }
+  }
+
+  private static String statusUrl(int httpPort) {
+    return "http://127.0.0.1:" + httpPort;
   }
 
   private void awaitHealthy() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.fairway.admission.engine.lease.ProviderAccounting;
 import dev.fairway.agent.provider.ProviderProfiles;
+import dev.fairway.cli.ops.QuotaEdits;
 import dev.fairway.schemas.PolicyPreset;
 import dev.fairway.schemas.Quota;
 import java.nio.charset.StandardCharsets;
@@ -74,6 +75,15 @@ class QuotaYamlTest {
   }
 
   @Test
+  void shouldNotWriteHowOftenAQuotaWasCleared() {
+    List<Quota> quotas = QuotaYaml.parse(FULL, "fairway.yaml").quotas();
+
+    String written = QuotaYaml.toYaml(List.of(QuotaEdits.withClearCount(quotas.get(1), 3)));
+
+    assertThat(QuotaYaml.parse(written, "written").quotas()).containsExactly(quotas.get(1));
+  }
+
+  @Test
   void shouldReadJsonToo() {
     String json =
         "{\"quotas\":[{\"id\":\"q\",\"limits\":{\"requests_per_minute\":5},\"lease_ttl_ms\":1500}]}";
@@ -138,13 +148,13 @@ class QuotaYamlTest {
           'quota: []'                                         | f.yaml:1: quota: unknown section
           ''                                                  | f.yaml:1: expected a section 'quotas:'
           '- id: q'                                           | f.yaml:1: expected a section 'quotas:'
-          'quotas: 3'                                         | f.yaml:1: quotas: expected a list
+          'quotas: 3'                                         | f.yaml:1: quotas: expected a list, one '- id: ...' a quota, but found '3'
           'quotas: [{id: q, id: r}]'                          | f.yaml:1: quotas[0].id: expected each field once
           'quotas: [{id: q, limits: {requests_per_minute: 1}}, {id: q, limits: {requests_per_minute: 1}}]' | expected each id once
           'quotas: [*alias]'                                  | f.yaml:1
           'quotas: ['                                         | expected YAML or JSON
-          'quotas: []'                                        | f.yaml:1: quotas: expected at least one quota
-          'quotas:'                                           | f.yaml:1: quotas: expected at least one quota
+          'quotas: []'                                        | f.yaml:1: quotas: expected at least one quota, '- id: ...', but found an empty list. Write one below it
+          'quotas:'                                           | f.yaml:1: quotas: expected at least one quota, '- id: ...', but found nothing. Write one below it
           'quotas: [{id: q, provider: nope, limits: {requests_per_minute: 1}}]' | quotas[0].provider: expected one of [anthropic,
           'quotas: [{id: q, limits: {requests_per_minute: 1}, lease_ttl_ms: 0}]' | quotas[0].lease_ttl_ms: expected 1ms to 24h, but found 0ms
           'quotas: [{id: q, limits: {requests_per_minute: 1}, margin: {clean_interval: 48h}}]' | quotas[0].margin.clean_interval: expected 1000ms to 24h, but found 48h

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 
 /** What every page has in common. Pages are well-formed XML as well as HTML. */
 public final class Html {
@@ -45,6 +46,19 @@ public final class Html {
     entry(html, "re_plan", "re-plan: reads everything again");
     entry(html, "refused", "429");
     return html.append("</ul>\n").toString();
+  }
+
+  /** Terms and what they mean, in their order. */
+  public static String definitions(Map<String, String> meanings) {
+    StringBuilder html = new StringBuilder("<dl>\n");
+    meanings.forEach(
+        (term, meaning) ->
+            html.append("<dt>")
+                .append(escape(term))
+                .append("</dt><dd>")
+                .append(escape(meaning))
+                .append("</dd>\n"));
+    return html.append("</dl>\n").toString();
   }
 
   private static void entry(StringBuilder html, String css, String text) {

@@ -130,6 +130,7 @@ public final class SimulateReport {
                 .append(
                     TurnPicture.draw(
                         name + ": 429s and turns", run.agents(), close, mostRefused())));
+    html.append("<h2>What the words mean</h2>\n").append(Html.definitions(meanings()));
     parameters(html);
     return html.append(Html.end()).toString();
   }
@@ -158,7 +159,7 @@ public final class SimulateReport {
   private String subtitle() {
     return String.format(
         Locale.ROOT,
-        "%d agents, %.1f h, demand %.2f of the limit, seeds %s",
+        "%d agents for %.1f h; they want %.2f times what the limit allows; seeds %s",
         study.options().fleet().agents(),
         study.options().durationMs() / 3_600_000.0,
         study.options().provider().rho(),
@@ -180,7 +181,7 @@ public final class SimulateReport {
     }
     html.append("</tr></thead>\n<tbody>\n");
     for (Metric metric : Metric.values()) {
-      html.append("<tr><td>").append(metric.wireName().replace('_', ' ')).append("</td>");
+      html.append("<tr><td>").append(words(metric)).append("</td>");
       for (Policy policy : study.policies()) {
         html.append("<td>").append(cell(study.spread(policy, metric))).append("</td>");
       }
@@ -197,7 +198,7 @@ public final class SimulateReport {
                   "Seed %d: %s beats the clairvoyant in %s, by a factor of %.4f.",
                   beaten.seed(),
                   beaten.policy().wireName(),
-                  beaten.metric().wireName().replace('_', ' '),
+                  words(beaten.metric()),
                   beaten.factor()))
           .append("</p>\n");
     }
@@ -222,10 +223,10 @@ public final class SimulateReport {
   /** Variance over mean of 429s per interval, and how far they come when turns want their calls. */
   private void waves(StringBuilder html) {
     html.append(
-            "<p class=\"muted\">Variance over mean of 429s per interval: 1 where they come one by")
-        .append(
-            " one, far more where they come in waves. Beside it the same of the turns' wishes, and")
-        .append(" how 429s go with them (correlation in 10 s).</p>\n")
+            "<p class=\"muted\">How bunched 429s come (the variance of their number in an interval, over")
+        .append(" its mean): 1 where they come one by one, far more where they come in waves.")
+        .append(" Beside it the same of the moments when turns want a call, and how far the two go")
+        .append(" together (correlation, in 10 s).</p>\n")
         .append(
             "<div class=\"scroll\"><table>\n<thead><tr><th></th><th>429s</th><th>in 100 ms</th>")
         .append("<th>in 1 s</th><th>in 10 s</th><th>wishes, in 10 s</th><th>correlation</th>")
@@ -252,19 +253,34 @@ public final class SimulateReport {
     html.append("</tbody>\n</table></div>\n");
   }
 
+  private Map<String, String> meanings() {
+    Map<String, String> meanings = new LinkedHashMap<>();
+    meanings.put(
+        "turn", "One model call, then tools; a task is a fixed group of an agent's turns.");
+    meanings.put(
+        "wish", "The moment when a turn wants its call; its wait ends when the call is sent.");
+    meanings.put(
+        "re-plan",
+        "What an agent does that gave a turn up: it has lost its place and reads everything again.");
+    study.policies().forEach(policy -> meanings.put(policy.wireName(), policy.meaning()));
+    // It always runs: the others are measured against it.
+    meanings.put(Policy.CLAIRVOYANT.wireName(), Policy.CLAIRVOYANT.meaning());
+    for (Metric metric : Metric.values()) {
+      meanings.put(words(metric), metric.meaning());
+    }
+    return meanings;
+  }
+
+  private static String words(Metric metric) {
+    return metric.wireName().replace('_', ' ');
+  }
+
   private void parameters(StringBuilder html) {
-    html.append("<h2>The world</h2>\n<dl>\n");
-    study
-        .options()
-        .parameters()
-        .forEach(
-            (name, value) ->
-                html.append("<dt>")
-                    .append(Html.escape(name))
-                    .append("</dt><dd>")
-                    .append(Html.escape(String.valueOf(value)))
-                    .append("</dd>\n"));
-    html.append("</dl>\n");
+    Map<String, String> values = new LinkedHashMap<>();
+    study.options().parameters().forEach((name, value) -> values.put(name, String.valueOf(value)));
+    html.append("<h2>The world</h2>\n<p class=\"muted\">Every parameter of the simulation;")
+        .append(" 'fairway simulate --help' says what each is.</p>\n")
+        .append(Html.definitions(values));
     runs.forEach(
         (name, run) -> {
           if (run.refusalsLeftOut() > 0) {

@@ -49,7 +49,7 @@ final class Svg {
   String inPage(String title) {
     return String.format(
             Locale.ROOT,
-            "<div class=\"scroll\"><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">%n",
+            "<div class=\"scroll chart\"><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">%n",
             WIDTH,
             height,
             Html.escape(title))

@@ -14,37 +14,58 @@ import java.util.function.Function;
 
 /** What can stand between a fleet and its provider. */
 public enum Policy {
-  /** Every agent waits 1 s, doubling to 30 s. */
-  BACKOFF_NO_JITTER("backoff-no-jitter", Backoff.NO_JITTER_30),
-  /** Every agent backs off with full jitter up to 30 s: the usual, and the control. */
-  FULL_JITTER_30("full-jitter-30", Backoff.FULL_JITTER_30),
-  /** The same up to 120 s. */
-  FULL_JITTER_120("full-jitter-120", Backoff.FULL_JITTER_120),
-  /** The same up to 30 s, on top of what the provider asks for. */
-  FULL_JITTER_RETRY_AFTER("full-jitter-retry-after", Backoff.FULL_JITTER_RETRY_AFTER),
-  /** A counter of calls a minute that the fleet shares. */
-  SHARED_RPM("shared-rpm", knobs -> admission(SharedRpm::new)),
-  /** One bucket, first come, first served. */
-  FIFO_BUCKET("fifo-bucket", knobs -> admission(FifoBucket::new)),
-  /** The engine with the published rules. */
-  SEED("seed", knobs -> engine(PolicyPreset.SEED, knobs)),
-  /** The engine as it is by default. */
-  FAIRWAY("fairway", knobs -> engine(PolicyPreset.FAIRWAY, knobs)),
-  /** The reference: it knows the truth. */
-  CLAIRVOYANT("clairvoyant", knobs -> ClairvoyantGate::new);
+  BACKOFF_NO_JITTER(
+      "backoff-no-jitter",
+      "No admission: after a 429 every agent waits 1 s, then twice as long, up to 30 s.",
+      Backoff.NO_JITTER_30),
+  FULL_JITTER_30(
+      "full-jitter-30",
+      "No admission: after a 429 every agent waits anything up to 1 s, doubling to 30 s. The usual,"
+          + " and the control.",
+      Backoff.FULL_JITTER_30),
+  FULL_JITTER_120(
+      "full-jitter-120", "As full-jitter-30, but doubling to 120 s.", Backoff.FULL_JITTER_120),
+  FULL_JITTER_RETRY_AFTER(
+      "full-jitter-retry-after",
+      "As full-jitter-30, on top of what the provider asks for.",
+      Backoff.FULL_JITTER_RETRY_AFTER),
+  SHARED_RPM(
+      "shared-rpm",
+      "A counter of calls a minute that the fleet shares.",
+      knobs -> admission(SharedRpm::new)),
+  FIFO_BUCKET(
+      "fifo-bucket",
+      "One bucket at 85 % of the limits, first come, first served.",
+      knobs -> admission(FifoBucket::new)),
+  SEED(
+      "seed",
+      "Fairway's engine with the published rules.",
+      knobs -> engine(PolicyPreset.SEED, knobs)),
+  FAIRWAY(
+      "fairway",
+      "Fairway's engine as it is by default.",
+      knobs -> engine(PolicyPreset.FAIRWAY, knobs)),
+  CLAIRVOYANT(
+      "clairvoyant",
+      "The reference, which knows the truth: the provider's level, what each call will use, and what"
+          + " others send next.",
+      knobs -> ClairvoyantGate::new);
 
   private final String wireName;
+  private final String meaning;
   private final boolean backoffAlone;
   private final Function<ObjectNode, Gate.Maker> gate;
 
-  Policy(String wireName, Function<ObjectNode, Gate.Maker> gate) {
+  Policy(String wireName, String meaning, Function<ObjectNode, Gate.Maker> gate) {
     this.wireName = wireName;
+    this.meaning = meaning;
     this.backoffAlone = false;
     this.gate = gate;
   }
 
-  Policy(String wireName, Backoff backoff) {
+  Policy(String wireName, String meaning, Backoff backoff) {
     this.wireName = wireName;
+    this.meaning = meaning;
     this.backoffAlone = true;
     this.gate = knobs -> world -> new OpenGate(world, backoff);
   }
@@ -61,6 +82,11 @@ public enum Policy {
   /** Name on the command line and in results. */
   public String wireName() {
     return wireName;
+  }
+
+  /** What it is, in words for a report. */
+  public String meaning() {
+    return meaning;
   }
 
   /**

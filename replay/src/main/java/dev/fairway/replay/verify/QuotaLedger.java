@@ -13,8 +13,6 @@ import dev.fairway.schemas.SettlementShift;
 import dev.fairway.schemas.TakenRow;
 import dev.fairway.schemas.TenantRow;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /** The balances of one quota, folded from the journal by the published rules. */
@@ -31,8 +29,7 @@ final class QuotaLedger {
   private final Long[] resyncedAtMs = new Long[LedgerRules.NAMES.length];
   private final Long[] answeredAtMs = new Long[LedgerRules.NAMES.length];
   private final long[] clippedBefore = new long[LedgerRules.NAMES.length];
-  private final Map<String, ShareLedger> ceilings = new TreeMap<>();
-  private final Map<String, ShareLedger> reserves = new TreeMap<>();
+  private final QuotaShares shares;
   private final Consumer<String> wrong;
   private LedgerRules rules;
   private int marginBp;
@@ -43,13 +40,14 @@ final class QuotaLedger {
     this.rules = new LedgerRules(definition);
     this.nowMs = nowMs;
     this.wrong = wrong;
+    this.shares = new QuotaShares(buckets, wrong);
     this.marginBp = rules.marginStartBp();
     for (int d = 0; d < buckets.length; d++) {
       if (rules.limited(d)) {
         buckets[d] = fresh(d);
       }
     }
-    defineShares();
+    shares.define(rules, marginBp);
   }
 
   /** A quota as a snapshot has it. */
@@ -57,6 +55,7 @@ final class QuotaLedger {
     this.rules = new LedgerRules(definition);
     this.nowMs = row.getRefilledAtMs();
     this.wrong = wrong;
+    this.shares = new QuotaShares(buckets, wrong);
     this.marginBp = row.getMarginBp();
     for (BucketRow bucket : row.getBuckets()) {
       int d = LedgerRules.dimension(bucket.getDimension());
@@ -73,66 +72,12 @@ final class QuotaLedger {
 
   /** A tenant's own bucket as a snapshot has it. */
   void load(TenantRow row) {
-    Integer shareBp = rules.ceilings().get(row.getTenant());
-    if (shareBp != null) {
-      ceilings.put(row.getTenant(), loaded(shareBp, row.getBuckets(), row.getRefilledAtMs()));
-    }
+    shares.load(row, rules, nowMs, marginBp);
   }
 
   /** A class's reserve as a snapshot has it. */
   void load(ReserveRow row) {
-    Integer shareBp = rules.reserves().get(row.getClass$());
-    if (shareBp != null) {
-      reserves.put(row.getClass$(), loaded(shareBp, row.getBuckets(), row.getRefilledAtMs()));
-    }
-  }
-
-  private ShareLedger loaded(int shareBp, List<BucketRow> rows, long refilledAtMs) {
-    ShareLedger share = shareOf(shareBp, rows);
-    share.refill(refilledAtMs, nowMs, marginBp);
-    return share;
-  }
-
-  private ShareLedger shareOf(int shareBp, List<BucketRow> rows) {
-    ShareLedger share = new ShareLedger(shareBp);
-    for (BucketRow row : rows) {
-      int d = LedgerRules.dimension(row.getDimension());
-      share.put(d, buckets[d].part(shareBp, row.getBalance(), row.getRemainder()));
-    }
-    return share;
-  }
-
-  /**
-   * The parts as the definition has them: the same share keeps its levels, a new ceiling is full,
-   * and a new reserve has its share of what there is.
-   */
-  private void defineShares() {
-    define(ceilings, rules.ceilings(), true);
-    define(reserves, rules.reserves(), false);
-  }
-
-  private void define(
-      Map<String, ShareLedger> shares, Map<String, Integer> defined, boolean ceiling) {
-    shares
-        .entrySet()
-        .removeIf(e -> !Integer.valueOf(e.getValue().shareBp()).equals(defined.get(e.getKey())));
-    defined.forEach(
-        (name, shareBp) -> {
-          ShareLedger share = shares.computeIfAbsent(name, n -> new ShareLedger(shareBp));
-          for (int d = 0; d < buckets.length; d++) {
-            if (buckets[d] == null || (d == LedgerRules.CONCURRENCY && !ceiling)) {
-              share.drop(d);
-            } else if (share.has(d)) {
-              share.follow(d, buckets[d]);
-            } else {
-              share.put(d, buckets[d].part(shareBp, 0, 0));
-              long whole = Math.max(0, buckets[d].tokens()) * shareBp / 10_000;
-              long cap = share.cap(d, marginBp);
-              share.charge(LedgerRules.amounts(d, -(ceiling ? cap : Math.min(cap, whole))));
-            }
-          }
-          share.clipToCap(marginBp);
-        });
+    shares.load(row, rules, nowMs, marginBp);
   }
 
   void advance(long toMs) {
@@ -141,7 +86,7 @@ final class QuotaLedger {
         bucket.refill(nowMs, toMs, marginBp);
       }
     }
-    eachShare(share -> share.refill(nowMs, toMs, marginBp));
+    shares.refill(nowMs, toMs, marginBp);
     nowMs = Math.max(nowMs, toMs);
   }
 
@@ -194,22 +139,12 @@ final class QuotaLedger {
         buckets[d].knowing(old);
       }
     }
-    defineShares();
+    shares.define(rules, marginBp);
   }
 
   private MarginMode mode(int d) {
     boolean fresh = answeredAtMs[d] != null && nowMs - answeredAtMs[d] < FRESH_MS;
     return rules.mode(d, limit(d), fresh);
-  }
-
-  private void eachShare(Consumer<ShareLedger> action) {
-    ceilings.values().forEach(action);
-    reserves.values().forEach(action);
-  }
-
-  /** What is a share of a bucket goes by what that goes by. */
-  private void followed(int d) {
-    eachShare(share -> share.follow(d, buckets[d]));
   }
 
   /**
@@ -239,14 +174,8 @@ final class QuotaLedger {
                   + " were taken at "
                   + nowMs);
         }
-        long kept = 0;
-        long keptAtMost = 0;
-        for (Map.Entry<String, ShareLedger> reserve : reserves.entrySet()) {
-          if (!reserve.getKey().equals(reserveOf) && reserve.getValue().has(d)) {
-            kept += Math.max(0, reserve.getValue().tokens(d));
-            keptAtMost += reserve.getValue().cap(d, marginBp);
-          }
-        }
+        long kept = shares.kept(d, reserveOf);
+        long keptAtMost = shares.keptAtMost(d, reserveOf, marginBp);
         if (amount < 0 || !buckets[d].fits(amount, marginBp, kept, keptAtMost)) {
           wrong.accept(
               who
@@ -274,73 +203,20 @@ final class QuotaLedger {
       String leaseClass,
       TakenRow taken,
       boolean outOfReserve) {
-    ShareLedger ceiling = tenant == null ? null : ceilings.get(tenant);
-    if (ceiling != null) {
-      checkShare(who + " under its ceiling", ceiling, charge, true);
-      ceiling.charge(charge);
-      if (taken == null || !charge.equals(taken.getCeiling())) {
-        wrong.accept(who + ": expected the tenant's bucket to be charged " + charge);
-      }
-    }
-    ShareLedger reserve = leaseClass == null ? null : reserves.get(leaseClass);
-    if (reserve != null && taken != null) {
-      for (int d = 0; d < LedgerRules.CONCURRENCY; d++) {
-        long amount = LedgerRules.amount(taken.getReserve(), d);
-        if (amount != 0 && (amount > LedgerRules.amount(charge, d) || amount > reserve.tokens(d))) {
-          wrong.accept(who + ": expected what the reserve has, but it paid " + taken.getReserve());
-        }
-      }
-      reserve.charge(taken.getReserve());
-    }
-    if (outOfReserve && (reserve == null || taken == null || !paid(charge, taken, reserve))) {
-      wrong.accept(who + ": expected the reserve to pay all of " + charge);
-    }
-  }
-
-  private static boolean paid(Amounts charge, TakenRow taken, ShareLedger reserve) {
-    for (int d = 0; d < LedgerRules.CONCURRENCY; d++) {
-      if (reserve.has(d)
-          && LedgerRules.amount(charge, d) != LedgerRules.amount(taken.getReserve(), d)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private void checkShare(String who, ShareLedger share, Amounts charge, boolean fullIsEnough) {
-    for (int d = 0; d < buckets.length; d++) {
-      if (share.has(d)) {
-        long amount = LedgerRules.amount(charge, d);
-        long need = fullIsEnough ? Math.min(amount, share.cap(d, marginBp)) : amount;
-        if (share.tokens(d) < need || share.tokens(d) < 0) {
-          wrong.accept(
-              who
-                  + ": expected a charge that fits, but "
-                  + amount
-                  + " "
-                  + LedgerRules.NAMES[d]
-                  + " were taken from "
-                  + share.tokens(d));
-        }
-      }
-    }
+    shares.takeOfCeiling(who, charge, tenant, taken, marginBp);
+    shares.takeOfReserve(who, charge, leaseClass, taken, outOfReserve);
   }
 
   /** A settlement moves the tenant's bucket and the class's reserve. */
   void shift(String tenant, String leaseClass, SettlementShift shift) {
     if (shift != null && tenant != null) {
-      if (ceilings.containsKey(tenant)) {
-        ceilings.get(tenant).adjust(shift.getCeiling(), marginBp);
-      }
-      if (reserves.containsKey(leaseClass)) {
-        reserves.get(leaseClass).adjust(shift.getReserve(), marginBp);
-      }
+      shares.shift(tenant, leaseClass, shift, marginBp);
     }
   }
 
   void freeCeilingSlots(String tenant, TakenRow taken) {
-    if (taken != null && tenant != null && ceilings.containsKey(tenant)) {
-      ceilings.get(tenant).freeSlots(taken.getCeiling());
+    if (taken != null && tenant != null) {
+      shares.freeCeilingSlots(tenant, taken);
     }
   }
 
@@ -383,7 +259,7 @@ final class QuotaLedger {
     learnedAtMs[d] = nowMs;
     if (buckets[d] != null) {
       buckets[d].limit(rules, limit(d));
-      followed(d);
+      shares.follow(d);
       clipAll();
     }
   }
@@ -405,7 +281,7 @@ final class QuotaLedger {
     }
     learnedLimits[d] = null;
     buckets[d].limit(rules, limit(d));
-    followed(d);
+    shares.follow(d);
     clipAll();
   }
 
@@ -415,13 +291,13 @@ final class QuotaLedger {
       wrong.accept(who + ": expected mode " + bucket.mode() + " before, but found " + event);
     }
     bucket.mode(event.getTo());
-    followed(LedgerRules.dimension(event.getDimension()));
+    shares.follow(LedgerRules.dimension(event.getDimension()));
     clipAll();
   }
 
   void reset(String dimension, long atMs) {
     buckets[LedgerRules.dimension(dimension)].reset(atMs);
-    followed(LedgerRules.dimension(dimension));
+    shares.follow(LedgerRules.dimension(dimension));
   }
 
   void resync(String who, BucketsResynced event) {
@@ -449,7 +325,7 @@ final class QuotaLedger {
           answeredAtMs[d] == null
               ? event.getAnsweredAtMs()
               : (Long) Math.max(answeredAtMs[d], event.getAnsweredAtMs());
-      if (resync.getOutsideMilli() != null) {
+      if (resync.getOutsideMilli() != null && buckets[d].mode() == MarginMode.ADAPTIVE) {
         buckets[d].outside(resync.getOutsideMilli());
       }
     }
@@ -531,31 +407,11 @@ final class QuotaLedger {
   }
 
   void compare(TenantRow row) {
-    compare(
-        "tenant " + row.getTenant(),
-        ceilings.get(row.getTenant()),
-        row.getBuckets(),
-        row.getRefilledAtMs());
+    shares.compare(row, nowMs, marginBp);
   }
 
   void compare(ReserveRow row) {
-    compare(
-        "class " + row.getClass$(),
-        reserves.get(row.getClass$()),
-        row.getBuckets(),
-        row.getRefilledAtMs());
-  }
-
-  private void compare(String who, ShareLedger ours, List<BucketRow> rows, long refilledAtMs) {
-    String difference = null;
-    if (ours == null) {
-      difference = rows.isEmpty() ? null : "expected no buckets";
-    } else {
-      difference = ours.difference(rows, loaded(ours.shareBp(), rows, refilledAtMs));
-    }
-    if (difference != null) {
-      wrong.accept("snapshot of " + who + ": " + difference);
-    }
+    shares.compare(row, nowMs, marginBp);
   }
 
   private void lower(int d, int marginBeforeBp) {
@@ -565,7 +421,7 @@ final class QuotaLedger {
   }
 
   private void clipAll() {
-    eachShare(share -> share.clipToCap(marginBp));
+    shares.clipToCap(marginBp);
     for (LedgerBucket bucket : buckets) {
       if (bucket != null) {
         bucket.clipToCap(marginBp);

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiPredicate;
 
 /** What engines would have written that count fixed or rolling windows wrong. */
 final class BrokenWindows {
@@ -97,6 +98,11 @@ final class BrokenWindows {
 
   /** Who waited and is granted now waits on, and what it takes stays there. */
   static List<Step> idle(List<Step> steps) {
+    return idle(steps, (step, grant) -> true);
+  }
+
+  /** The same for some of them. */
+  static List<Step> idle(List<Step> steps, BiPredicate<Step, LeaseGranted> who) {
     List<Step> result = new ArrayList<>();
     Step before = steps.get(0);
     for (Step step : steps) {
@@ -110,7 +116,9 @@ final class BrokenWindows {
       List<Event> events = new ArrayList<>();
       Map<String, Amounts> left = new HashMap<>();
       for (Event event : step.handled().events()) {
-        if (event instanceof LeaseGranted e && waiting.containsKey(e.requestId())) {
+        if (event instanceof LeaseGranted e
+            && waiting.containsKey(e.requestId())
+            && who.test(step, e)) {
           rows.add(waiting.get(e.requestId()));
           left.merge(e.quotaId(), e.charged(), Amounts::plus);
         } else {

@@ -17,7 +17,45 @@ final class Definitions {
   static QuotaDefinition windowed(QuotaDefinition d, int number) {
     QuotaDefinition.Window window = WINDOWS[number % WINDOWS.length];
     boolean asGiven = window == QuotaDefinition.Window.TOKEN_BUCKET || number % 4 == 0;
-    return changed(d, window, d.limits(), asGiven ? d.depth() : null, d.level(), d.clearCount());
+    QuotaDefinition inWindow =
+        changed(d, window, d.limits(), asGiven ? d.depth() : null, d.level(), d.clearCount());
+    boolean scaled = d.preset() == Preset.FAIRWAY && number % 7 > 3;
+    return scaled ? scaled(inWindow) : inWindow;
+  }
+
+  /** The same with a margin that scales also what is shallow. */
+  private static QuotaDefinition scaled(QuotaDefinition d) {
+    QuotaDefinition.Margin m = d.margin();
+    return new QuotaDefinition(
+        d.id(),
+        d.provider(),
+        d.preset(),
+        d.models(),
+        d.also(),
+        d.window(),
+        d.limits(),
+        d.depth(),
+        d.level(),
+        new QuotaDefinition.Margin(
+            QuotaDefinition.MarginModeName.RATE,
+            m.start(),
+            m.floor(),
+            m.cut(),
+            m.creep(),
+            m.cleanIntervalMs()),
+        d.leaseTtlMs(),
+        d.maxQueueWaitMs(),
+        d.outputReservation(),
+        d.defaultEstimate(),
+        d.lateSettlementWindowMs(),
+        d.queueMax(),
+        d.queueMaxPerAgent(),
+        d.budgets(),
+        d.classes(),
+        d.tenants(),
+        d.roles(),
+        d.state(),
+        d.clearCount());
   }
 
   static QuotaDefinition of(String id, Preset preset, double start, QuotaDefinition.State state) {

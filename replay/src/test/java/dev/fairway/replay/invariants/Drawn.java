@@ -66,7 +66,8 @@ final class Drawn {
     for (int i = 0; i < dimensions.length; i++) {
       int number = action.d() >> i;
       if (number % 3 != 0) {
-        Long limit = number % 29 == 0 ? (Long) 2000L : null;
+        // Mostly below the operators', sometimes far below what calls need.
+        Long limit = number % 7 == 0 ? (Long) (60L + number % 2_500) : null;
         limits.put(
             dimensions[i], new Signal.Reading(limit, number % 31 == 0 ? -1L : number % 900, 500L));
       }

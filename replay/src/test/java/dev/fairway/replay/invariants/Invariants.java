@@ -87,7 +87,7 @@ final class Invariants {
     }
   }
 
-  private static MarginModeName mode(Step step, String quotaId, Dimension d) {
+  static MarginModeName mode(Step step, String quotaId, Dimension d) {
     for (Row row : step.rows()) {
       if (row instanceof Row.BalanceRow r && r.quotaId().equals(quotaId)) {
         return r.buckets().stream().filter(b -> b.dimension() == d).findFirst().get().mode();

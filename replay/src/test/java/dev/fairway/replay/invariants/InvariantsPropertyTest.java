@@ -135,4 +135,38 @@ class InvariantsPropertyTest {
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(QueueInvariants.safeSharesFitTheLimit(EngineRun.of(preset, actions))).isEmpty();
   }
+
+  @Property(tries = TRIES)
+  void shouldForgetLimitsThatNobodyNames(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(LimitBook.learnedLimitsEnd(steps)).isEmpty();
+    assertThat(LimitBook.nobodyIsRefusedForGood(steps)).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldLetNobodyGoSoonerAsTheMarginShrinks(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(ShrinkBook.shrinkingLetsNobodyGoSooner(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldStrandNobodyInAnyBucket(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(LastMinuteBook.whoMayGoGoes(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldReserveTheOutputThatCallsProduced(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(OutputBook.reservesWhatCallsProduced(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldKeepTenantsAndReservesWithinTheirShares(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    List<Step> steps = EngineRun.exact(preset, actions);
+    assertThat(PartInvariants.ceilingsFitEveryWindow(steps)).isEmpty();
+    assertThat(PartInvariants.reservesFitEveryWindow(steps)).isEmpty();
+  }
 }

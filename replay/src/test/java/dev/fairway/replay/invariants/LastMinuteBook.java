@@ -256,12 +256,26 @@ final class LastMinuteBook {
   }
 
   private static Waiter head(Step step, String quotaId) {
+    Map<String, Long> shifts = new HashMap<>();
+    for (Row row : step.rows()) {
+      if (row instanceof Row.FlowRow r && r.quotaId().equals(quotaId)) {
+        shifts.put(r.agentId(), r.shift());
+      }
+    }
     return step.rows().stream()
         .filter(row -> row instanceof Row.WaiterRow)
         .map(row -> ((Row.WaiterRow) row).waiter())
         .filter(waiter -> waiter.request().quotaId().equals(quotaId))
-        .min(Comparator.comparingLong(Waiter::finishTag).thenComparingLong(Waiter::arrival))
+        .min(
+            Comparator.comparingLong((Waiter waiter) -> place(waiter, shifts))
+                .thenComparingLong(Waiter::arrival))
         .orElse(null);
+  }
+
+  /** Its tag, moved by what its agent's calls turned out to be since it came in line. */
+  private static long place(Waiter waiter, Map<String, Long> shifts) {
+    long shift = shifts.getOrDefault(waiter.request().agentId(), 0L);
+    return waiter.finishTag() + shift - waiter.flowShift();
   }
 
   private boolean mayGo(Step step, String id, Waiter head, Amounts levels, Amounts caps) {

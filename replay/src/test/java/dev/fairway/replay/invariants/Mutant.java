@@ -308,11 +308,73 @@ enum Mutant {
   LETS_NOBODY_GO(LastMinuteBook::whoMayGoGoes, BrokenWindows::idle),
   TELLS_ITS_TIME_TOO_LATE(
       TickInvariants::nothingIsOverdue,
-      steps -> steps.stream().map(step -> Tamper.due(step, step.dueMs() + 1_000)).toList());
+      steps -> steps.stream().map(step -> Tamper.due(step, step.dueMs() + 1_000)).toList()),
+  KEEPS_A_LEARNED_LIMIT(
+      LimitBook::learnedLimitsEnd,
+      steps -> Tamper.each(steps, Event.LimitForgotten.class, e -> null)),
+  /** What an answer names is taken over, also above the operator's limit. */
+  LEARNS_A_HIGHER_LIMIT(
+      LimitBook::learnedLimitsEnd,
+      steps ->
+          Tamper.each(
+              steps,
+              Event.LimitLearned.class,
+              e ->
+                  new Event.LimitLearned(
+                      e.quotaId(), e.dimension(), e.limitPerMinute() + 1_000_000))),
+  REFUSES_FOR_GOOD_BY_WHAT_IS_LEARNED(
+      LimitBook::nobodyIsRefusedForGood,
+      steps -> Tamper.each(steps, Event.LeaseRejected.class, e -> Tamper.comingBack(e, null))),
+  CALLS_BACK_WHO_NEVER_FITS(
+      LimitBook::nobodyIsRefusedForGood,
+      steps ->
+          Tamper.each(
+              steps,
+              Event.LeaseRejected.class,
+              e -> e.retryAtMs() != null ? e : Tamper.comingBack(e, Long.MAX_VALUE))),
+  REFILLS_AS_IF_NOTHING_WAS_LEARNED(
+      Invariants::conserved, steps -> Tamper.each(steps, Event.LimitLearned.class, e -> null)),
+  ONLY_CLIPS_AS_THE_MARGIN_SHRINKS(
+      ShrinkBook::shrinkingLetsNobodyGoSooner, BrokenMargins::onlyClip),
+  STRANDS_WHO_IS_LARGER_THAN_THE_MARGIN(
+      LastMinuteBook::whoMayGoGoes, BrokenMargins::strandTheLarge),
+  RESERVES_MORE_THAN_MAX_TOKENS(
+      OutputBook::reservesWhatCallsProduced,
+      steps -> BrokenMargins.reserve(steps, output -> output + 300)),
+  RESERVES_WHAT_NO_CALL_PRODUCED(
+      OutputBook::reservesWhatCallsProduced,
+      steps -> BrokenMargins.reserve(steps, output -> output / 2)),
+  GRANTS_ABOVE_A_CEILING(PartInvariants::ceilingsFitEveryWindow, BrokenBuckets::grantAtOnce),
+  PAYS_FOR_EVERYBODY_OUT_OF_A_RESERVE(
+      PartInvariants::reservesFitEveryWindow, BrokenBuckets::everythingOutOfReserve),
+  PAYS_TWICE_OUT_OF_A_RESERVE(
+      PartInvariants::reservesFitEveryWindow,
+      steps ->
+          Tamper.each(
+              steps,
+              LeaseGranted.class,
+              e ->
+                  Tamper.taken(
+                      e,
+                      new Taken(
+                          e.taken().also(),
+                          e.taken().reserve().plus(e.taken().reserve()),
+                          e.taken().ceiling(),
+                          e.taken().outOfReserve(),
+                          e.taken().passed(),
+                          e.taken().passedSmall()))));
 
   /** Mutants of windows, found in minutes of truthful providers. */
   private static final Set<Mutant> OF_MINUTES =
       EnumSet.range(TAKES_TWO_MINUTES_FOR_ONE, LETS_NOBODY_GO);
+
+  /** Mutants that only runs with exact estimates tell from the sound engine. */
+  private static final Set<Mutant> OF_EXACT =
+      EnumSet.of(
+          GRANTS_WITHOUT_WAITING,
+          GRANTS_ABOVE_A_CEILING,
+          PAYS_FOR_EVERYBODY_OUT_OF_A_RESERVE,
+          PAYS_TWICE_OUT_OF_A_RESERVE);
 
   private final Function<List<Step>, List<String>> check;
   private final UnaryOperator<List<Step>> tamper;
@@ -329,7 +391,7 @@ enum Mutant {
     if (OF_MINUTES.contains(this)) {
       return WindowRun.of(preset, n % 4 >= 2, actions);
     }
-    return this == GRANTS_WITHOUT_WAITING
+    return OF_EXACT.contains(this)
         ? EngineRun.exact(preset, actions)
         : EngineRun.of(preset, actions);
   }

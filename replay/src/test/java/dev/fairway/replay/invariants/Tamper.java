@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Handled;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.lease.Forecast;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.RowId;
@@ -180,6 +181,45 @@ final class Tamper {
         w.forecast(),
         w.standing(),
         w.flowShift());
+  }
+
+  /** The same request with another forecast. */
+  static Waiter expecting(Waiter w, Forecast forecast) {
+    return new Waiter(
+        w.request(),
+        w.contentHash(),
+        w.appendedAtMs(),
+        w.attempt(),
+        w.arrival(),
+        w.enqueuedAtMs(),
+        w.deadlineMs(),
+        w.estimate(),
+        w.cost(),
+        w.weightMilli(),
+        w.startTag(),
+        w.finishTag(),
+        w.toldAtMs(),
+        w.toldEtaMs(),
+        w.firstEtaMs(),
+        forecast,
+        w.standing(),
+        w.flowShift());
+  }
+
+  /** A refusal with another time to come back, or none. */
+  static Event.LeaseRejected comingBack(Event.LeaseRejected e, Long retryAtMs) {
+    return new Event.LeaseRejected(
+        e.quotaId(),
+        e.requestId(),
+        e.agentId(),
+        e.reason(),
+        e.detail(),
+        retryAtMs,
+        e.keptTag(),
+        e.contentHash(),
+        e.correlation(),
+        e.attempt(),
+        e.budgetTask());
   }
 
   /** A lease that holds something else, or is in another state. */

@@ -65,6 +65,8 @@ class SimulateReportTest {
     }
     assertThat(((Element) document.getElementsByTagName("table").item(0)).getTextContent())
         .contains("rejections per 1000 calls");
+    assertThat(((Element) document.getElementsByTagName("dl").item(0)).getTextContent())
+        .contains("turn", "full-jitter-30", "clairvoyant", "rejections per 1000 calls");
   }
 
   @Test

@@ -166,17 +166,19 @@ public final class HeaderResync {
       low = Math.min(low, before);
     }
     long after = Math.min(quota.cap(d), Math.max(low, Math.min(before, high)));
-    Long outside =
-        quota.lastMinute().counts(d)
-            ? rollingOutsideMilli(d, remaining, others)
-            : outsideMilli(d, before, after, provider);
+    Long outside = null;
+    if (quota.marginMode(d).name() == MarginModeName.ADAPTIVE) {
+      outside =
+          quota.lastMinute().counts(d)
+              ? rollingOutsideMilli(d, remaining, others)
+              : outsideMilli(d, before, after, provider);
+    }
     return new Event.Resync(d, before, low, high, after, outside);
   }
 
   /** What others take, where the balance follows the provider's level and refills on its own. */
   private Long outsideMilli(Dimension d, long before, long after, long provider) {
-    if (quota.marginMode(d).name() != MarginModeName.ADAPTIVE
-        || quota.policy().window() == Window.FIXED) {
+    if (quota.policy().window() == Window.FIXED) {
       return null;
     }
     long lost = Amounts.saturatedSubtract(before, after);

@@ -17,7 +17,6 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.Set;
 
 /**
@@ -30,9 +29,6 @@ import java.util.Set;
  * its quota: who is behind it passes only by a reserve, or by backfill.
  */
 final class Turns {
-  /** Most requests looked at behind a waiting head, so that a drain stays short in any queue. */
-  private static final int CANDIDATES = 16;
-
   private final Collection<QuotaState> quotas;
   private final long atMs;
   private final Map<QuotaState, QuotaState> heldBy = new HashMap<>();
@@ -110,6 +106,26 @@ final class Turns {
         || (lane != null
             && rule.hasRoom(lane, takes)
             && Backfill.hasShareLeft(quota, front.head(), waiter));
+  }
+
+  /**
+   * The head that waits, or would if nothing were held; null if there is none but such as wait for
+   * their tenants' own buckets.
+   */
+  static Waiting front(QuotaState quota, long atMs) {
+    for (TenantState tenant : quota.order().tenants()) {
+      Takes takes = Takes.of(quota, tenant.head(), atMs);
+      Fit fit = Fit.of(quota, tenant.head(), takes, atMs);
+      if (fit.ceilingDueMs() <= atMs) {
+        return new Waiting(quota, tenant.head(), takes, fit);
+      }
+    }
+    return null;
+  }
+
+  /** Whether a head of another quota keeps back all of this one. To be asked once. */
+  boolean keepsBack(QuotaState quota) {
+    return quotas.size() > 1 && (next() != null || keptBack(quota, quota, quota.also()));
   }
 
   /** Everybody ahead waits for a tenant's own bucket. */
@@ -225,7 +241,7 @@ final class Turns {
       int seen = 0;
       for (TenantState tenant : quota.order().tenants()) {
         Waiter next = tenant.nextInLane(1L << lane, null);
-        while (next != null && seen++ < CANDIDATES) {
+        while (next != null && seen++ < Passers.CANDIDATES) {
           Takes takes = Takes.of(quota, next, atMs);
           long due =
               keptBack(quota, quota, quota.also())
@@ -252,60 +268,22 @@ final class Turns {
       return null;
     }
     Set<Lane> closed = EnumSet.noneOf(Lane.class);
-    PriorityQueue<Candidate> candidates = new PriorityQueue<>();
-    for (TenantState tenant : quota.order().tenants()) {
-      if (!atItsCeiling(quota, tenant)) {
-        add(candidates, quota, tenant, rule, null);
-      }
-    }
-    for (int seen = 0; seen < CANDIDATES && closed.size() < 2 && !candidates.isEmpty(); seen++) {
-      Candidate next = candidates.poll();
-      add(candidates, quota, next.tenant, rule, next.waiter);
-      Takes takes = Takes.of(quota, next.waiter, atMs);
+    Passers passers = new Passers(front, rule, atMs);
+    Waiter next = passers.next();
+    while (next != null && closed.size() < 2) {
+      Takes takes = Takes.of(quota, next, atMs);
       Lane lane = rule.lane(takes);
-      if (next.waiter == front.head()
-          || lane == null
-          || closed.contains(lane)
-          || !Backfill.hasShareLeft(quota, front.head(), next.waiter)) {
-        continue;
+      if (!closed.contains(lane)) {
+        Fit fit = Fit.of(quota, next, takes, atMs);
+        boolean room = rule.hasRoom(lane, takes);
+        if (room && fit.dueMs() <= atMs) {
+          return new Turn(quota, next, takes, lane, front.head());
+        }
+        dueMs = room ? Math.min(dueMs, fit.dueMs()) : dueMs;
+        closed.add(lane);
       }
-      Fit fit = Fit.of(quota, next.waiter, takes, atMs);
-      boolean room = rule.hasRoom(lane, takes);
-      if (room && fit.dueMs() <= atMs) {
-        return new Turn(quota, next.waiter, takes, lane, front.head());
-      }
-      dueMs = room ? Math.min(dueMs, fit.dueMs()) : dueMs;
-      closed.add(lane);
+      next = passers.next();
     }
     return null;
-  }
-
-  /** Whether a tenant's head waits for its tenant's own bucket: nobody of it passes. */
-  private boolean atItsCeiling(QuotaState quota, TenantState tenant) {
-    Waiter head = tenant.head();
-    return tenant.ceiling() != null
-        && Fit.of(quota, head, Takes.of(quota, head, atMs), atMs).ceilingDueMs() > atMs;
-  }
-
-  private static void add(
-      PriorityQueue<Candidate> candidates,
-      QuotaState quota,
-      TenantState tenant,
-      Backfill rule,
-      Waiter after) {
-    Waiter next = tenant.nextAtMost(rule.dimension(), rule.most(), after);
-    if (next != null) {
-      candidates.add(new Candidate(quota.order().topTag(next), tenant, next));
-    }
-  }
-
-  /** The next of a tenant that may pass, by its place in the order of the quota. */
-  private record Candidate(long topTag, TenantState tenant, Waiter waiter)
-      implements Comparable<Candidate> {
-    @Override
-    public int compareTo(Candidate other) {
-      int byTag = Long.compare(topTag, other.topTag);
-      return byTag != 0 ? byTag : Long.compare(waiter.arrival(), other.waiter.arrival());
-    }
   }
 }

@@ -7,7 +7,9 @@ import dev.fairway.replay.report.AgentLine.Stretch;
 import dev.fairway.replay.report.Html;
 import dev.fairway.replay.report.TurnPicture;
 import dev.fairway.replay.report.Window;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The page.
@@ -60,12 +62,12 @@ public record DemoPage(
         "With admission",
         "The same turns. Every agent asks for a lease before it calls, and waits for it.",
         with);
-    html.append("<h2>What the words mean</h2>\n<dl>\n");
-    for (Definition definition : definitions) {
-      html.append("<dt>").append(Html.escape(definition.term())).append("</dt><dd>");
-      html.append(Html.escape(definition.meaning())).append("</dd>\n");
-    }
-    return html.append("</dl>\n").append(Html.end()).toString();
+    Map<String, String> meanings = new LinkedHashMap<>();
+    definitions.forEach(definition -> meanings.put(definition.term(), definition.meaning()));
+    return html.append("<h2>What the words mean</h2>\n")
+        .append(Html.definitions(meanings))
+        .append(Html.end())
+        .toString();
   }
 
   private void table(StringBuilder html) {

@@ -113,8 +113,8 @@ final class Phrases {
   static String rejection(LeaseRejected rejected, long atMs) {
     String back =
         rejected.getRetryAtMs() == null
-            ? "; not to come back"
-            : "; to come back in " + seconds(Math.max(0, rejected.getRetryAtMs() - atMs));
+            ? "; told not to come back"
+            : "; told to come back in " + seconds(Math.max(0, rejected.getRetryAtMs() - atMs));
     return "rejected, "
         + rejected.getReason()
         + ": "

@@ -200,7 +200,7 @@ class RequestStoryTest {
     assertThat(texts("rejected"))
         .singleElement()
         .asString()
-        .contains("INVALID: Expected record key 'k', but found 'other'; not to come back");
+        .contains("INVALID: Expected record key 'k', but found 'other'; told not to come back");
   }
 
   @Test
