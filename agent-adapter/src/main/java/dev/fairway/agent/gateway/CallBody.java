@@ -6,11 +6,13 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.fairway.agent.UsageReport;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
 
 /**
  * What the gateway reads of a request's body. The bytes themselves are passed on as they came.
@@ -34,6 +36,9 @@ record CallBody(byte[] bytes, JsonNode json) {
                       .maxStringLength(Integer.MAX_VALUE)
                       .build())
               .build());
+
+  private static final List<String> OUTPUT_LIMITS =
+      List.of("max_tokens", "max_completion_tokens", "max_output_tokens");
 
   /** A body that is no call the gateway understands. */
   static final class UnreadableBodyException extends Exception {
@@ -85,10 +90,29 @@ record CallBody(byte[] bytes, JsonNode json) {
     return json.path("stream_options").path("include_usage").booleanValue();
   }
 
+  /**
+   * Refuses what no model writes and no quota is asked for.
+   *
+   * @throws UnreadableBodyException if the call allows more output tokens than a lease may be for
+   */
+  void requireBounds() throws UnreadableBodyException {
+    for (String name : OUTPUT_LIMITS) {
+      JsonNode value = json.path(name);
+      if (value.isNumber() && value.doubleValue() > UsageReport.TOKENS_MAX) {
+        throw new UnreadableBodyException(
+            "Expected \""
+                + name
+                + "\" of at most "
+                + UsageReport.TOKENS_MAX
+                + ", but found more. Name what the call really needs, or leave it out.");
+      }
+    }
+  }
+
   /** The most output tokens that the call allows, or null if it names no limit. */
   Long maxOutputTokens() {
     Long most = null;
-    for (String name : new String[] {"max_tokens", "max_completion_tokens", "max_output_tokens"}) {
+    for (String name : OUTPUT_LIMITS) {
       JsonNode value = json.path(name);
       if (value.isIntegralNumber() && value.canConvertToLong() && value.longValue() >= 0) {
         most = most == null ? value.longValue() : Math.max(most, value.longValue());

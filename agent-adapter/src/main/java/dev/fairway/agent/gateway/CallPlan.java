@@ -53,6 +53,13 @@ record CallPlan(
     return target.quota() != null && asker != null;
   }
 
+  /** Whether a call asks for the same once more. */
+  boolean isRepeatedBy(CallPlan call) {
+    return method.equals(call.method)
+        && pathAndQuery.equals(call.pathAndQuery)
+        && bodyHash.equals(call.bodyHash);
+  }
+
   /** The path alone. */
   String path() {
     int query = pathAndQuery.indexOf('?');

@@ -96,6 +96,9 @@ final class CallPlanner {
                   + " all others with gateway.unknown."));
     }
     boolean counted = endpoint.isCounted() && target.quota() != null;
+    if (counted) {
+      requireBounds(read);
+    }
     String conversation = endpoint == Endpoint.EMBEDDINGS ? null : read.conversationHash();
     Asker asker =
         counted ? Identification.of(caller, headers, read, conversation, host, port) : null;
@@ -147,6 +150,14 @@ final class CallPlanner {
         .map(c -> Character.isISOControl(c) ? '?' : c)
         .forEach(shown::appendCodePoint);
     return shown.append(text.length() > shown.length() ? "..." : "").toString();
+  }
+
+  private static void requireBounds(CallBody body) throws NotTakenException {
+    try {
+      body.requireBounds();
+    } catch (UnreadableBodyException e) {
+      throw new NotTakenException(Trouble.badRequest(e.getMessage()));
+    }
   }
 
   /** What is no URI cannot be sent on, so no lease is asked for. */

@@ -7,8 +7,10 @@ import dev.fairway.agent.fallback.RetryBudget;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpFields;
@@ -16,14 +18,15 @@ import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.io.EofException;
 import org.eclipse.jetty.io.QuietException;
 import org.eclipse.jetty.server.Response;
-import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.SerializedInvoker;
 
 /**
  * What the client is sent: nothing, until it is decided; then an answer, or an error in the words
- * of the API that it speaks, on a stream of its own if that has begun. Used by the call's invoker,
- * and by the relay once that writes.
+ * of the API that it speaks, on a stream of its own if that has begun. Once a byte of the
+ * upstream's answer has passed there is no room for an error any more: what would be one breaks the
+ * answer off, as one that ends as if it were whole would be a lie. Used by the call's invoker, and
+ * by the relay once that writes.
  */
 final class ClientAnswer {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -31,16 +34,26 @@ final class ClientAnswer {
   /** A write that the connection did not take for this long is a client that does not read. */
   private static final long SLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  private enum Stage {
+    /** No byte of an answer was sent; comments may have been. */
+    OPEN,
+    /** The upstream's answer passes, and the relay writes. */
+    PASSING,
+    /** Nothing can be sent any more. */
+    ENDED
+  }
+
   private final ApiFamily family;
   private final Response response;
   private final Callback callback;
   private final SerializedInvoker invoker;
   private final Supplier<String> requestId;
   private final Consumer<Throwable> onFailure;
-  private final AtomicBoolean ended = new AtomicBoolean();
-  private boolean begun;
+  private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.OPEN);
+  private final Queue<Runnable> next = new ArrayDeque<>(); // Of the few things that end an answer.
+  private boolean promised;
   private boolean commenting;
-  private Runnable next;
+  private String retriesLeft;
   private volatile long writingSince;
 
   /**
@@ -64,16 +77,16 @@ final class ClientAnswer {
   }
 
   /** Whether a stream has been promised. */
-  boolean hasBegun() {
-    return begun;
+  boolean isPromised() {
+    return promised;
   }
 
   /** Promises a stream of events. */
   void beginStream() {
-    if (ended.get()) {
+    if (isEnded()) {
       return;
     }
-    begun = true;
+    promised = true;
     response.setStatus(200);
     response.getHeaders().put("content-type", "text/event-stream; charset=utf-8");
     response.getHeaders().put("cache-control", "no-cache");
@@ -82,9 +95,9 @@ final class ClientAnswer {
 
   /** Keeps a stream alive, unless the comment before has not gone out yet. */
   void comment(String text) {
-    if (!commenting && !ended.get()) {
+    if (!commenting && stage.get() == Stage.OPEN) {
       commenting = true;
-      write(false, utf8(": " + text + "\n\n"));
+      write(utf8(": " + text + "\n\n"));
     }
   }
 
@@ -92,13 +105,12 @@ final class ClientAnswer {
    * Begins an answer of the upstream, or goes on with the stream that was promised.
    *
    * @param lengthHolds whether the body goes through unchanged
-   * @param ready run when the body may be written to {@link #sink()}
+   * @param ready run when the body may be written to {@link #sink()}, or when nobody takes it
    */
   void begin(int status, HttpFields headers, boolean lengthHolds, Runnable ready) {
     whenFree(
         () -> {
-          if (!begun && !ended.get()) {
-            begun = true;
+          if (!promised && stage.get() == Stage.OPEN) {
             response.setStatus(status);
             Headers.toClient(headers, response.getHeaders(), lengthHolds);
             nameRequest();
@@ -107,9 +119,19 @@ final class ClientAnswer {
         });
   }
 
-  /** Where the body goes. */
+  /** Where the body goes. What is written after the end fails. */
   Content.Sink sink() {
-    return response;
+    return (last, bytes, written) -> {
+      if (passes()) {
+        response.write(last, bytes, written);
+      } else {
+        written.failed(new EofException("The answer has ended"));
+      }
+    };
+  }
+
+  private boolean passes() {
+    return stage.compareAndSet(Stage.OPEN, Stage.PASSING) || stage.get() == Stage.PASSING;
   }
 
   /** Hears from the relay whether it waits for the client. */
@@ -123,95 +145,138 @@ final class ClientAnswer {
     return since != 0 && System.nanoTime() - since > SLOW_NANOS;
   }
 
-  /** Tells with an error how often the call may still be tried, unless that is promised already. */
+  /** Tells with an error how often the call may still be tried, where a header can. */
   void retriesLeft(String left) {
-    if (!begun && !ended.get()) {
-      response.getHeaders().put(RetryBudget.HEADER, left);
-    }
+    retriesLeft = left;
   }
 
   /** Ends with an error of the gateway's own. */
   void trouble(Trouble trouble) {
+    whenFree(() -> endWith(trouble, callback));
+  }
+
+  private void endWith(Trouble trouble, Callback ending) {
     JsonNode error = family.error(trouble);
-    whenFree(
-        () -> {
-          if (begun) {
-            endWith(family.errorEvent(error.toString()));
-            return;
-          }
-          if (ended.get()) {
-            return;
-          }
+    endOpen(
+        trouble.message(),
+        ending,
+        promised ? family.errorEvent(error.toString()) : utf8(error.toString()),
+        headers -> {
           response.setStatus(trouble.status());
-          HttpFields.Mutable headers = response.getHeaders();
           headers.put("content-type", "application/json");
-          nameRequest();
           headers.put("x-should-retry", Boolean.toString(trouble.again()));
           if (trouble.retryAfter() != null) {
             headers.put("retry-after", Long.toString(trouble.retryAfterSeconds()));
             headers.put(
                 "retry-after-ms", Long.toString(Math.max(1, trouble.retryAfter().toMillis())));
           }
-          endWith(utf8(error.toString()));
         });
   }
 
   /**
-   * Ends with an error of the upstream's.
+   * Ends with an error of the upstream's. Where its body is not whole, the status and the headers
+   * go through with words of the gateway's.
    *
-   * @param noRetry whether the client is told that its own retries are of no use
+   * @param noRetry whether the client is told that its own retries are of no use, whatever the
+   *     upstream says
    */
-  void upstreamError(int status, HttpFields headers, byte[] body, boolean noRetry) {
+  void upstreamError(int status, HttpFields headers, ErrorBody.Read body, boolean noRetry) {
+    boolean whole = body.missing() == null;
+    byte[] told =
+        whole ? body.bytes() : utf8(words(status, ", and the body of that " + body.missing()));
     whenFree(
-        () -> {
-          if (begun) {
-            endWith(family.errorEvent(oneLine(status, body)));
-            return;
-          }
-          if (ended.get()) {
-            return;
-          }
-          response.setStatus(status);
-          Headers.toClient(headers, response.getHeaders(), true);
-          nameRequest();
-          if (noRetry && !headers.contains("x-should-retry")) {
-            response.getHeaders().put("x-should-retry", "false");
-          }
-          endWith(body);
-        });
+        () ->
+            endOpen(
+                "The upstream answered " + status,
+                callback,
+                promised ? family.errorEvent(oneLine(status, told)) : told,
+                ours -> {
+                  response.setStatus(status);
+                  Headers.toClient(headers, ours, whole);
+                  if (!whole) {
+                    ours.remove("content-encoding");
+                    ours.put("content-type", "application/json");
+                  }
+                  if (noRetry) {
+                    ours.put("x-should-retry", "false");
+                  }
+                }));
+  }
+
+  /**
+   * Ends what no byte of an answer was sent of; anything else breaks off.
+   *
+   * @param head says what goes before the body, unless a stream was promised
+   */
+  private void endOpen(
+      String why, Callback ending, byte[] body, Consumer<HttpFields.Mutable> head) {
+    if (!stage.compareAndSet(Stage.OPEN, Stage.ENDED)) {
+      abort(new EofException(why));
+      return;
+    }
+    if (!promised) {
+      response.reset(); // An answer that began to pass may have left its head.
+      head.accept(response.getHeaders());
+      nameRequest();
+      if (retriesLeft != null) {
+        response.getHeaders().put(RetryBudget.HEADER, retriesLeft);
+      }
+    }
+    response.write(true, ByteBuffer.wrap(body), ending);
   }
 
   /** Ends with an answer that was recorded. */
   void replay(int status, HttpFields headers, byte[] body) {
     whenFree(
         () -> {
-          if (!begun) {
+          if (!stage.compareAndSet(Stage.OPEN, Stage.ENDED)) {
+            return;
+          }
+          if (!promised) {
             response.setStatus(status);
             Headers.toClient(headers, response.getHeaders(), false);
             nameRequest();
           }
-          endWith(body);
+          response.write(true, ByteBuffer.wrap(body), callback);
         });
   }
 
   /** Whether nothing can be sent any more. */
   boolean isEnded() {
-    return ended.get();
+    return stage.get() == Stage.ENDED;
   }
 
   /** The relay has written the last byte. */
   void succeeded() {
-    if (ended.compareAndSet(false, true)) {
+    if (stage.getAndSet(Stage.ENDED) != Stage.ENDED) {
       callback.succeeded();
     }
   }
 
   /** Breaks off: a stream that ends as if it were whole would be a lie. */
   void abort(Throwable cause) {
-    if (ended.compareAndSet(false, true)) {
-      // A client that hangs up is no error of the server's, to be logged with its stack.
-      callback.failed(cause instanceof QuietException ? cause : new EofException(cause));
+    if (stage.getAndSet(Stage.ENDED) != Stage.ENDED) {
+      callback.failed(quiet(cause));
     }
+  }
+
+  /**
+   * The client closed its side. If that was all that it closed, it is told why it gets no answer;
+   * else nobody reads it.
+   */
+  void hungUp(Throwable cause) {
+    if (promised || commenting) {
+      abort(cause);
+    } else {
+      endWith(
+          Trouble.hungUp(),
+          Callback.from(callback::succeeded, failure -> callback.failed(quiet(failure))));
+    }
+  }
+
+  /** A client that hangs up is no error of the server's, to be logged with its stack. */
+  private static Throwable quiet(Throwable cause) {
+    return cause instanceof QuietException ? cause : new EofException(cause);
   }
 
   /** The upstream's own words on one line, if they are JSON; else the gateway's. */
@@ -226,8 +291,12 @@ final class ClientAnswer {
     } catch (IOException e) {
       throw new IllegalStateException("bytes in memory that cannot be read", e);
     }
+    return words(status, "");
+  }
+
+  private String words(int status, String more) {
     return family
-        .error(new Trouble(status, "The upstream answered " + status + ".", null, false))
+        .error(new Trouble(status, "The upstream answered " + status + more + ".", null, false))
         .toString();
   }
 
@@ -238,17 +307,11 @@ final class ClientAnswer {
     }
   }
 
-  private void endWith(byte[] bytes) {
-    if (ended.compareAndSet(false, true)) {
-      response.write(true, ByteBuffer.wrap(bytes), callback);
-    }
-  }
-
-  private void write(boolean last, byte[] bytes) {
+  private void write(byte[] bytes) {
     writing(true);
     response.write(
-        last,
-        bytes.length == 0 ? BufferUtil.EMPTY_BUFFER : ByteBuffer.wrap(bytes),
+        false,
+        ByteBuffer.wrap(bytes),
         Callback.from(
             () -> invoker.run(this::onCommented), cause -> invoker.run(() -> onFailed(cause))));
   }
@@ -256,28 +319,30 @@ final class ClientAnswer {
   private void onCommented() {
     writing(false);
     commenting = false;
-    if (next != null) {
-      Runnable waiting = next;
-      next = null;
-      waiting.run();
-    }
+    runNext();
   }
 
   private void onFailed(Throwable cause) {
     writing(false);
     commenting = false;
-    next = null;
-    boolean first = !ended.get();
+    boolean first = !isEnded();
     abort(cause);
     if (first) {
       onFailure.accept(cause);
+    }
+    runNext(); // An answer that has begun to come is read, whoever takes it.
+  }
+
+  private void runNext() {
+    for (Runnable waiting = next.poll(); waiting != null; waiting = next.poll()) {
+      waiting.run();
     }
   }
 
   /** One write at a time: what ends the answer waits for the comment that is on its way. */
   private void whenFree(Runnable write) {
     if (commenting) {
-      next = write;
+      next.add(write);
     } else {
       write.run();
     }

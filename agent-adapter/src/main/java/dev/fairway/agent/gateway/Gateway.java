@@ -80,6 +80,7 @@ public final class Gateway implements AutoCloseable {
             new ByteBudget(config.bounds().bodiesBytes()),
             counters,
             client,
+            new UsedConnections(),
             scheduler,
             keys);
     this.leases = new LeaseDesk(admission, scheduler, context::nowMs);
@@ -118,8 +119,10 @@ public final class Gateway implements AutoCloseable {
     loadVocabularies(config);
     try {
       gateway.server.start();
-      // Answers go through as they are: nothing is decoded, followed or answered on the way.
+      // Answers go through as they are: nothing is followed or answered on the way. They are asked
+      // for uncompressed, and unpacked where they come otherwise.
       gateway.client.getContentDecoderFactories().clear();
+      gateway.client.getContentDecoderFactories().put(new GzipAnswers());
       gateway.client.getProtocolHandlers().clear();
       // But what comes before the answer (100, 102, 103) is no answer.
       gateway.client.getProtocolHandlers().put(new ContinueProtocolHandler());
@@ -215,7 +218,9 @@ public final class Gateway implements AutoCloseable {
     http.setSendDateHeader(false);
     http.setRequestHeaderSize(HEADER_BYTES_MAX);
     http.setResponseHeaderSize(HEADER_BYTES_MAX);
-    ServerConnector connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
+    HttpConnectionFactory connections = new HttpConnectionFactory(http);
+    connections.setInputBufferSize(ClientWatch.NEXT_REQUEST_BYTES);
+    ServerConnector connector = new ServerConnector(server, 1, 1, connections);
     connector.setHost(config.host());
     connector.setPort(config.port());
     connector.setIdleTimeout(config.bounds().clientIdle().toMillis());

@@ -23,6 +23,7 @@ record GatewayContext(
     ByteBudget bodies,
     GatewayCounters counters,
     HttpClient client,
+    UsedConnections usedConnections,
     Scheduler scheduler,
     Map<String, String> keys) {
 

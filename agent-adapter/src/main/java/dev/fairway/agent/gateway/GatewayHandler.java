@@ -194,7 +194,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
     if (PlaceBook.isKey(key)) {
       ProxiedCall known = context.places().findOrKeep(caller, key, call);
       if (known != null && known != call) {
-        known.join(request, response, callback, plan.bodyHash(), plan.patience());
+        known.join(request, response, callback, plan);
         return;
       }
       call = known == null ? new ProxiedCall(context, plan, false) : call;

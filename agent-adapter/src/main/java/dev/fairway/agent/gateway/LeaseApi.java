@@ -1,8 +1,11 @@
 package dev.fairway.agent.gateway;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.agent.Charge;
@@ -30,7 +33,11 @@ import org.eclipse.jetty.http.HttpFields;
  * docs/openapi.yaml} describes them. Thread-safe; nothing here blocks.
  */
 final class LeaseApi {
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final ObjectMapper JSON =
+      JsonMapper.builder()
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .build();
   private static final String LEASES = "/v1/leases";
   private static final String TASKS = "/v1/tasks";
   private static final String MODES = "/fairway/modes";
@@ -173,31 +180,34 @@ final class LeaseApi {
   private CompletableFuture<Answer> settle(Ticket ticket, ApiInput in) throws BadInputException {
     Outcome outcome = in.constant("outcome", Outcome.class, REPORTED);
     boolean requeue = in.bool("requeue", false);
+    Long named = in.longOrNull("attempt", 1, Integer.MAX_VALUE);
+    Integer attempt = named == null ? null : (Integer) named.intValue();
     UsageReport usage = usage(in.objectOrNull("usage"));
     ProviderSignal signal = ApiSignal.of(in.objectOrNull("signal"));
     in.end();
     boolean taken;
     if (outcome == Outcome.IN_PROGRESS) {
-      taken = ticket.renew(usage, signal);
+      taken = ticket.renew(attempt, usage, signal);
     } else if (outcome == Outcome.CANCELLED) {
       ticket.cancel();
       taken = true;
     } else if (outcome == Outcome.RATE_LIMITED && requeue) {
-      taken = ticket.requeue(signal);
+      taken = ticket.requeue(attempt, signal);
     } else {
-      taken = ticket.settle(outcome, usage, signal);
+      taken = ticket.settle(attempt, outcome, usage, signal);
     }
-    View view = ticket.look();
-    return done(
-        taken
-            ? answer(view)
-            : error(
-                409,
-                "Expected a lease that is granted and not settled otherwise, but it is "
-                    + view.status()
-                    + (view.outcome() == null ? "" : " as " + view.outcome())
-                    + ".",
-                null));
+    return done(taken ? answer(ticket.look()) : notTaken(ticket.peek()));
+  }
+
+  private static Answer notTaken(View view) {
+    return error(
+        409,
+        "Expected a report on a lease that is granted and not settled otherwise, but it is "
+            + view.status()
+            + (view.outcome() == null ? "" : " as " + view.outcome())
+            + (view.grant() == null ? "" : ", attempt " + view.grant().attempt())
+            + ".",
+        null);
   }
 
   private static UsageReport usage(ApiInput in) throws BadInputException {
@@ -334,7 +344,9 @@ final class LeaseApi {
     } catch (IOException e) {
       throw new IllegalStateException("bytes in memory that cannot be read", e);
     }
-    throw new BadInputException("Expected a JSON object as body, but found none.");
+    throw new BadInputException(
+        "Expected one JSON object as body, with each name once and nothing behind it, but found"
+            + " something else.");
   }
 
   private static Long waitMs(String query) throws BadInputException {

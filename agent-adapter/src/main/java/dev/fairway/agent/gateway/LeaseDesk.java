@@ -24,13 +24,18 @@ import org.eclipse.jetty.util.thread.Scheduler;
  *
  * <p>Nobody renews a lease for such an agent: one that does not report within the lease's time to
  * live is taken to be gone, and one that does not ask for {@value #UNASKED_MS} ms how its request
- * stands, too. {@value #TICKETS_MAX} tickets are kept, settled ones for {@value #KEPT_MS} ms;
- * beyond, the oldest settled one goes, and if none is settled nobody gets another one.
+ * stands, too. What it reports of a lease within {@value #LATE_MS} ms after that still counts, as
+ * the coordinator, which has given the lease up by itself, takes one late settlement. {@value
+ * #TICKETS_MAX} tickets are kept, settled ones for {@value #KEPT_MS} ms; beyond, the oldest settled
+ * one goes, and if none is settled nobody gets another one.
  */
 final class LeaseDesk {
   static final int TICKETS_MAX = 20_000;
   static final long UNASKED_MS = 60_000;
   static final long KEPT_MS = 600_000;
+
+  /** Below the 10 minutes of a quota's late settlement window. */
+  static final long LATE_MS = 540_000;
 
   private static final int ID_BYTES = 18;
 
@@ -58,6 +63,8 @@ final class LeaseDesk {
     private Outcome outcome;
     private UsageReport settledUsage;
     private boolean seen;
+    private boolean late;
+    private int requeuedAttempt;
     private long touchedMs = nowMs.getAsLong();
     private long ttlMs;
     private long expiresMs;
@@ -70,8 +77,13 @@ final class LeaseDesk {
 
     /** How it stands; the asker has now seen a grant if there is one. */
     synchronized View look() {
-      touchedMs = nowMs.getAsLong();
       seen |= status == Status.GRANTED;
+      return peek();
+    }
+
+    /** The same for an asker who is not told of a grant by it. */
+    synchronized View peek() {
+      touchedMs = nowMs.getAsLong();
       Long leftMs = status == Status.GRANTED ? Math.max(0, expiresMs - touchedMs) : null;
       return new View(id, status, grant, refused, place, outcome, leftMs);
     }
@@ -134,7 +146,21 @@ final class LeaseDesk {
           later(leftMs, this::expire);
           return;
         }
-        over(seen ? Outcome.FAILED_AFTER_SEND : Outcome.NOT_SENT, null, null);
+        if (!seen) {
+          over(Outcome.NOT_SENT, null, null);
+          return;
+        }
+        late = true;
+        status = Status.SETTLED;
+        outcome = Outcome.FAILED_AFTER_SEND;
+        touchedMs = nowMs.getAsLong();
+      }
+      later(LATE_MS, this::endLate);
+    }
+
+    private synchronized void endLate() {
+      if (late) {
+        over(Outcome.FAILED_AFTER_SEND, null, null);
       }
     }
 
@@ -150,6 +176,26 @@ final class LeaseDesk {
         }
       }
       cancel();
+    }
+
+    /**
+     * Whether a report is on the lease that is held now.
+     *
+     * @param attempt the attempt that it names, or null: then after a requeue a grant that the
+     *     asker has not seen is none that it can report on
+     */
+    private boolean isOfNow(Integer attempt) {
+      if (attempt == null || grant == null) {
+        return attempt == null && (requeuedAttempt == 0 || seen);
+      }
+      return attempt == grant.attempt();
+    }
+
+    /** Whether a report of a 429 has been heard before: what it is on is back in line since. */
+    private boolean isRequeued(Integer attempt) {
+      boolean open = status == Status.QUEUED || status == Status.GRANTED;
+      return requeuedAttempt > 0
+          && (attempt == null ? open && !isOfNow(null) : attempt == requeuedAttempt);
     }
 
     /** The asker does not want it any more. */
@@ -172,6 +218,7 @@ final class LeaseDesk {
     }
 
     private void abandon() {
+      endLate();
       synchronized (this) {
         if (status == Status.GRANTED && seen) {
           over(Outcome.FAILED_AFTER_SEND, null, null);
@@ -182,8 +229,8 @@ final class LeaseDesk {
     }
 
     /** The call runs; the lease lives on for another time to live. */
-    synchronized boolean renew(UsageReport usage, ProviderSignal signal) {
-      if (status != Status.GRANTED) {
+    synchronized boolean renew(Integer attempt, UsageReport usage, ProviderSignal signal) {
+      if (status != Status.GRANTED || !isOfNow(attempt)) {
         return false;
       }
       touchedMs = nowMs.getAsLong();
@@ -193,24 +240,33 @@ final class LeaseDesk {
     }
 
     /** The call ended; the same report again is fine, another one is not. */
-    synchronized boolean settle(Outcome reported, UsageReport usage, ProviderSignal signal) {
-      if (status == Status.SETTLED) {
+    synchronized boolean settle(
+        Integer attempt, Outcome reported, UsageReport usage, ProviderSignal signal) {
+      if (!isOfNow(attempt)) {
+        return false;
+      }
+      if (status == Status.SETTLED && !late) {
         return outcome == reported && Objects.equals(usage, settledUsage);
       }
-      if (status != Status.GRANTED) {
+      if (status != Status.GRANTED && !late) {
         return false;
       }
       over(reported, usage, signal);
       return true;
     }
 
-    /** The provider said 429: back in line. */
-    boolean requeue(ProviderSignal signal) {
+    /** The provider said 429: back in line, once for each attempt. */
+    boolean requeue(Integer attempt, ProviderSignal signal) {
       CompletableFuture<Grant> again;
       synchronized (this) {
-        if (status != Status.GRANTED) {
+        if (isRequeued(attempt)) {
+          return true;
+        }
+        if (status != Status.GRANTED || !isOfNow(attempt)) {
           return false;
         }
+        requeuedAttempt = grant.attempt();
+        seen = false;
         again = grant.requeue(signal);
         status = Status.QUEUED;
         touchedMs = nowMs.getAsLong();
@@ -221,6 +277,7 @@ final class LeaseDesk {
     }
 
     private void over(Outcome reported, UsageReport usage, ProviderSignal signal) {
+      late = false;
       status = Status.SETTLED;
       outcome = reported;
       settledUsage = usage;

@@ -272,7 +272,7 @@ final class ProxiedCall {
     }
     context.counters().clientsGone.increment();
     if (recording != null) {
-      client.answer().abort(cause);
+      client.answer().hungUp(cause);
       detach();
       return;
     }
@@ -280,7 +280,7 @@ final class ProxiedCall {
       upstream.abandon(cause);
     }
     over();
-    client.answer().abort(cause);
+    client.answer().hungUp(cause);
   }
 
   /** Nobody waits for the call any more; it goes on by itself for a while. */
@@ -316,26 +316,15 @@ final class ProxiedCall {
   /**
    * A client comes back with the call's key.
    *
-   * @param patienceLeft how long it waits for the beginning of an answer
+   * @param again what it asks for now
    */
-  void join(
-      Request request,
-      Response response,
-      Callback callback,
-      String bodyHash,
-      Duration patienceLeft) {
+  void join(Request request, Response response, Callback callback, CallPlan again) {
     ClientLink next = link(request, response, callback);
     invoker.run(
         () -> {
           ClientLink before = client;
-          if (!plan.bodyHash().equals(bodyHash)) {
-            next.answer()
-                .trouble(
-                    new Trouble(
-                        409,
-                        "Expected the same body with the same idempotency key, but found another.",
-                        null,
-                        false));
+          if (!plan.isRepeatedBy(again)) {
+            next.answer().trouble(Trouble.keyOfAnother(plan));
             return;
           }
           client = next;
@@ -355,7 +344,7 @@ final class ProxiedCall {
           detached = false;
           joined = state == State.RELAYING;
           cancel(grace);
-          beginPatience(patienceLeft);
+          beginPatience(again.patience());
           if (held != null) {
             Grant granted = held;
             held = null;

@@ -90,7 +90,7 @@ final class Recording {
               Callback.from(
                   callback::succeeded,
                   cause -> {
-                    answer.abort(cause);
+                    answer.abort(cause); // Also if somebody else took the client's place.
                     callback.succeeded();
                   }));
     };

@@ -46,7 +46,8 @@ final class RefusedException extends Exception {
         switch (reason) {
           case NEVER_FITS -> retryAfter == null ? 413 : 429;
           case NOT_AUTHORISED -> 403;
-          case UNKNOWN_QUOTA, INVALID, STALE, ALREADY_SETTLED, LEASE_EXPIRED -> 503;
+          case INVALID -> 400;
+          case UNKNOWN_QUOTA, STALE, ALREADY_SETTLED, LEASE_EXPIRED -> 503;
           default -> 429;
         };
     return new Trouble(status, getMessage(), retryAfter, false);

@@ -58,6 +58,26 @@ record Trouble(int status, String message, Duration retryAfter, boolean again, S
     return new Trouble(404, message, null, false, "unknown_url");
   }
 
+  /** The client closed its side of the connection while its call waited. */
+  static Trouble hungUp() {
+    return badRequest(
+        "Expected a client that keeps its side of the connection open until it has its answer, but"
+            + " found that it closed it. The call was given up.");
+  }
+
+  /** An idempotency key stands for one call. */
+  static Trouble keyOfAnother(CallPlan call) {
+    return new Trouble(
+        409,
+        "Expected the same path and body with the same idempotency key, "
+            + call.method()
+            + " "
+            + call.pathAndQuery()
+            + ", but found another. Use a new key.",
+        null,
+        false);
+  }
+
   /** The body does not come. */
   static Trouble tooSlow() {
     return new Trouble(

@@ -1,59 +1,126 @@
 package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.provider.Credentials;
+import java.io.IOException;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.eclipse.jetty.client.BytesRequestContent;
+import org.eclipse.jetty.client.Connection;
 import org.eclipse.jetty.client.Request;
 import org.eclipse.jetty.client.Response;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.util.thread.SerializedInvoker;
 
-/** One attempt of a call at its upstream. */
+/**
+ * One attempt of a call at its upstream.
+ *
+ * <p>An upstream closes a connection that is idle whenever it likes, and a request that is on its
+ * way at that moment is lost. So where a connection that was used before ends within {@value
+ * #STALE_MS} ms without a byte of an answer, the request is sent once more.
+ */
 final class UpstreamCall {
+  static final long STALE_MS = 1_000;
+
+  private final GatewayContext context;
   private final CallPlan plan;
   private final SerializedInvoker invoker;
-  private final Request request;
+  private BiConsumer<Response, Content.Source> onHead;
+  private Consumer<Throwable> onFailure;
+  private Request request;
+  private boolean sentAgain;
+  private Throwable abortedBy;
   private volatile boolean sent;
+  private volatile boolean begun;
+  private volatile boolean answered;
+  private volatile boolean reused;
+  private volatile long sentAtMs;
+  private volatile Connection connection;
 
   UpstreamCall(GatewayContext context, CallPlan plan, SerializedInvoker invoker) {
+    this.context = context;
     this.plan = plan;
     this.invoker = invoker;
+    this.request = newRequest();
+  }
+
+  private Request newRequest() {
     var upstream = plan.target().upstream();
     String key = context.keys().get(upstream.name());
     String path =
         key == null ? plan.pathAndQuery() : Credentials.withoutParameters(plan.pathAndQuery());
     String contentType = plan.headers().get("content-type");
-    this.request =
+    Request made =
         context
             .client()
             .newRequest(upstream.url() + path)
             .method(plan.method())
             .headers(headers -> Headers.toUpstream(plan.headers(), headers, upstream, key))
-            .onRequestBegin(begun -> sent = true);
+            .onRequestBegin(this::onSent)
+            .onResponseBegin(
+                response -> {
+                  begun = true;
+                  context.usedConnections().answered(connection);
+                });
     if (plan.body().length > 0) {
-      request.body(
+      made.body(
           new BytesRequestContent(
               contentType == null ? "application/octet-stream" : contentType, plan.body()));
     }
+    return made;
+  }
+
+  private void onSent(Request begun) {
+    sent = true;
+    sentAtMs = context.nowMs();
+    connection = begun.getConnection();
+    reused = context.usedConnections().contains(connection);
   }
 
   /**
-   * Sends it.
+   * Sends it; by the call's invoker, as all else here.
    *
-   * @param onHead told when the head of the answer is there
-   * @param onFailure told if there will be none
+   * @param headListener told when the head of the answer is there; from then on who reads its body
+   *     hears how that ends
+   * @param failureListener told if there will be none
    */
-  void send(BiConsumer<Response, Content.Source> onHead, Consumer<Throwable> onFailure) {
+  void send(
+      BiConsumer<Response, Content.Source> headListener, Consumer<Throwable> failureListener) {
+    onHead = headListener;
+    onFailure = failureListener;
+    send();
+  }
+
+  private void send() {
     request
         .onResponseContentSource(
-            (response, source) -> invoker.run(() -> onHead.accept(response, source)))
+            (response, source) -> {
+              answered = true;
+              invoker.run(() -> onHead.accept(response, source));
+            })
         .send(
             result -> {
-              if (result.isFailed()) {
-                invoker.run(() -> onFailure.accept(result.getFailure()));
+              if (result.isFailed() && !answered) {
+                boolean stale = isStale(result.getFailure());
+                invoker.run(() -> failed(result.getFailure(), stale));
               }
             });
+  }
+
+  private boolean isStale(Throwable failure) {
+    return reused
+        && !begun
+        && failure instanceof IOException
+        && context.nowMs() - sentAtMs <= STALE_MS;
+  }
+
+  private void failed(Throwable failure, boolean stale) {
+    if (!stale || sentAgain || abortedBy != null) {
+      onFailure.accept(failure);
+      return;
+    }
+    sentAgain = true;
+    request = newRequest();
+    send();
   }
 
   /** Whether anything of it may have reached the upstream. */
@@ -63,6 +130,7 @@ final class UpstreamCall {
 
   /** Gives it up. */
   void abort(Throwable cause) {
+    abortedBy = cause;
     var unused = request.abort(cause);
   }
 

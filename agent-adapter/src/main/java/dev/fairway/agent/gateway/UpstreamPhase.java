@@ -13,7 +13,6 @@ import dev.fairway.schemas.service.ConnectionTrouble;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.function.BiConsumer;
 import org.eclipse.jetty.client.HttpResponseException;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.io.Content;
@@ -27,8 +26,8 @@ import org.slf4j.LoggerFactory;
  */
 final class UpstreamPhase {
   private static final Logger log = LoggerFactory.getLogger(UpstreamPhase.class);
-  private static final int ERROR_BODY_BYTES_MAX = 1 << 20;
   private static final int GRANTS_EXPIRED_MAX = 3;
+  private static final int NO_STREAM_BYTES_MAX = 1 << 20;
 
   /** The call, as far as this phase moves it. */
   interface Call {
@@ -144,23 +143,21 @@ final class UpstreamPhase {
       relay(head.getStatus(), head.getHeaders(), source, receivedAt);
       return;
     }
-    whenRead(
-        source,
-        (body, error) -> {
-          if (error != null) {
-            onUpstreamFailed(error);
-          } else {
-            onError(head.getStatus(), head.getHeaders(), body, receivedAt);
-          }
-        });
+    var unused =
+        ErrorBody.read(source, context.scheduler())
+            .thenAccept(
+                body ->
+                    invoker.run(
+                        () -> onError(head.getStatus(), head.getHeaders(), body, receivedAt)));
   }
 
-  private void onError(int status, HttpFields headers, byte[] body, Instant receivedAt) {
+  private void onError(int status, HttpFields headers, ErrorBody.Read body, Instant receivedAt) {
     if (!call.isSent()) {
       return;
     }
     ProviderReading reading =
-        profile().read(Readings.response(status, headers, ResponseBody.of(body), receivedAt));
+        profile()
+            .read(Readings.response(status, headers, ResponseBody.of(body.bytes()), receivedAt));
     var signal = ProviderReports.signal(status, reading);
     boolean again =
         grant.canRequeue()
@@ -192,17 +189,20 @@ final class UpstreamPhase {
     boolean sent = wasSent();
     grant.settle(sent ? Outcome.FAILED_AFTER_SEND : Outcome.NOT_SENT, null, null);
     retries.failed(grant.requestId());
-    call.refuse(
-        Trouble.badGateway(
-            "Expected an answer of upstream "
-                + plan.target().upstream().name()
-                + ", but "
-                + (sent ? "it broke off" : "it could not be reached")
-                + " ("
-                + (cause instanceof HttpResponseException
-                    ? "what came is no HTTP answer that can be read"
-                    : ConnectionTrouble.of(cause))
-                + ")."));
+    call.refuse(failed(sent ? "it broke off" : "it could not be reached", cause));
+  }
+
+  private Trouble failed(String how, Throwable cause) {
+    return Trouble.badGateway(
+        "Expected an answer of upstream "
+            + plan.target().upstream().name()
+            + ", but "
+            + how
+            + " ("
+            + (cause instanceof HttpResponseException
+                ? "what came is no HTTP answer that can be read"
+                : ConnectionTrouble.of(cause))
+            + ").");
   }
 
   private void relay(int status, HttpFields headers, Content.Source source, Instant receivedAt) {
@@ -214,8 +214,9 @@ final class UpstreamPhase {
     Settling settling =
         new Settling(
             context, plan, grant, tap, ProviderReports.signal(status, profile().read(response)));
-    ClientAnswer answer = call.client().answer();
-    if (answer.hasBegun() && !events) {
+    ClientLink client = call.client();
+    ClientAnswer answer = client.answer();
+    if (answer.isPromised() && !events) {
       noStream(source, tap, settling);
       return;
     }
@@ -230,7 +231,7 @@ final class UpstreamPhase {
         () -> {
           if (call.isRelaying()) {
             Content.Sink sink = recording == null ? answer.sink() : recording.sink(answer);
-            Relayed relayed = new Relayed(call.client(), settling);
+            Relayed relayed = new Relayed(client, settling);
             relay = new AnswerRelay(source, sink, tap, filter, answer::writing, relayed);
             relay.iterate();
           }
@@ -239,28 +240,22 @@ final class UpstreamPhase {
 
   /** The upstream answered with something else than the stream that the client was promised. */
   private void noStream(Content.Source source, AnswerTap tap, Settling settling) {
-    whenRead(
-        source,
-        (body, error) -> {
-          if (error == null) {
-            tap.read(ByteBuffer.wrap(body));
-            settling.complete();
-          } else {
-            settling.brokenOff();
-          }
-          call.refuse(
-              Trouble.badGateway(
-                  "Expected a stream of events from the upstream, but found something else."));
-        });
+    var unused =
+        new BodyCollector(source, NO_STREAM_BYTES_MAX, new ByteBudget(NO_STREAM_BYTES_MAX))
+            .collect()
+            .whenComplete((body, error) -> invoker.run(() -> noStream(body, tap, settling)));
   }
 
-  /** Reads a body that is not relayed, and hands it on in its turn; either of the two is null. */
-  private void whenRead(Content.Source source, BiConsumer<byte[], Throwable> then) {
-    ByteBudget budget = new ByteBudget(ERROR_BODY_BYTES_MAX);
-    var unused =
-        new BodyCollector(source, ERROR_BODY_BYTES_MAX, budget)
-            .collect()
-            .whenComplete((body, error) -> invoker.run(() -> then.accept(body, error)));
+  private void noStream(byte[] body, AnswerTap tap, Settling settling) {
+    if (body == null) {
+      settling.brokenOff();
+    } else {
+      tap.read(ByteBuffer.wrap(body));
+      settling.complete();
+    }
+    call.refuse(
+        Trouble.badGateway(
+            "Expected a stream of events from the upstream, but found something else."));
   }
 
   /** Hears of the relay, which hears one thing at a time, on threads of its own. */
@@ -298,17 +293,18 @@ final class UpstreamPhase {
     public void upstreamFailed(Throwable cause) {
       context.counters().upstreamFailures.increment();
       settling.brokenOff();
-      first.answer().abort(cause);
-      invoker.run(
-          () ->
-              call.refuse(Trouble.badGateway("The upstream broke its answer off. Send it again.")));
+      // Whoever waits for it by now: what has begun to pass breaks off.
+      invoker.run(() -> call.refuse(failed("it broke off", cause)));
     }
 
     @Override
     public void clientFailed(Throwable cause) {
       settling.abandoned();
-      first.answer().abort(cause);
-      invoker.run(call::clientFailed);
+      invoker.run(
+          () -> {
+            call.clientFailed();
+            first.answer().hungUp(cause);
+          });
     }
   }
 

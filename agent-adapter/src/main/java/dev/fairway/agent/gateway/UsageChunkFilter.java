@@ -8,15 +8,17 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Takes out of a stream the chunk that only tells usage, for a client that did not ask for it.
- * Every other event goes through as soon as it is whole, byte by byte as it came. An event above
- * {@value #EVENT_BYTES_MAX} bytes is none of those, and goes through as it comes. Not thread-safe.
+ * Takes out of a stream what only is there because usage was asked for, for a client that did not:
+ * the chunk that only tells usage, and {@code "usage":null} in the others. All else goes through as
+ * soon as its event is whole, byte by byte as it came. An event above {@value #EVENT_BYTES_MAX}
+ * bytes is none of those, and goes through as it comes. Not thread-safe.
  */
 final class UsageChunkFilter {
   static final int EVENT_BYTES_MAX = 64 * 1024;
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String DATA = "data:";
+  private static final String USAGE = "\"usage\"";
 
   private final ByteArrayOutputStream event = new ByteArrayOutputStream();
   private ByteArrayOutputStream passed = new ByteArrayOutputStream();
@@ -49,8 +51,11 @@ final class UsageChunkFilter {
   }
 
   private void endEvent() {
-    if (oversize || !tellsUsageOnly(event.toString(StandardCharsets.UTF_8))) {
+    String text = oversize ? "" : event.toString(StandardCharsets.UTF_8);
+    if (!text.contains(USAGE)) {
       pass();
+    } else if (!tellsUsageOnly(text)) {
+      passed.writeBytes(NullUsage.without(event.toByteArray()));
     }
     event.reset();
     oversize = false;
@@ -64,7 +69,7 @@ final class UsageChunkFilter {
 
   private static boolean tellsUsageOnly(String text) {
     int data = text.indexOf(DATA);
-    if (data < 0 || !text.contains("\"usage\"")) {
+    if (data < 0) {
       return false;
     }
     try {

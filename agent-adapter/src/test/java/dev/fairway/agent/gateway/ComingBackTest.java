@@ -158,6 +158,91 @@ class ComingBackTest {
   }
 
   @Test
+  void shouldBreakOffAnAnswerThatPassesWhenTheCallIsHandedOver() throws Exception {
+    // given: the first client has read half an event
+    fixture.admission.holds = false;
+    CountDownLatch goOn = new CountDownLatch(1);
+    String half = STREAM.substring(0, STREAM.length() / 2);
+    fixture.upstream.then(
+        exchange -> {
+          OutputStream out = FakeUpstream.events(exchange);
+          FakeUpstream.write(out, half);
+          awaitLatch(goOn);
+          FakeUpstream.write(out, STREAM.substring(half.length()) + STREAM_END);
+        });
+    String body = GatewayFixture.streamed("hi");
+    try (Socket first = new Socket("127.0.0.1", fixture.uri("/").getPort())) {
+      first.setSoTimeout((int) LONG.toMillis());
+      send(first, body);
+      StringBuilder read = new StringBuilder();
+      while (read.indexOf(half) < 0) {
+        read.append((char) first.getInputStream().read());
+      }
+
+      // when
+      CompletableFuture<HttpResponse<String>> second = post(body);
+      String rest = new String(first.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      goOn.countDown();
+
+      // then: what the first one has is no whole answer, and nothing of it is ours
+      assertThat(rest.strip()).isEmpty();
+      assertThat(join(second).body()).isEqualTo(STREAM + STREAM_END);
+      assertThat(fixture.upstream.received).hasSize(1);
+    }
+  }
+
+  @Test
+  void shouldTellAClientOfTheHandoverWhileNoByteOfTheAnswerHasPassed() {
+    // given: the head is there, the body is not
+    fixture.admission.holds = false;
+    CountDownLatch goOn = new CountDownLatch(1);
+    fixture.upstream.then(
+        exchange -> {
+          exchange.getResponseHeaders().set("x-upstream", "1");
+          exchange.sendResponseHeaders(200, GatewayFixture.ANSWER.length());
+          awaitLatch(goOn);
+          FakeUpstream.write(exchange.getResponseBody(), GatewayFixture.ANSWER);
+        });
+    CompletableFuture<HttpResponse<String>> first = post(BODY);
+    await().atMost(LONG).until(() -> fixture.admission.answered.get() == 1);
+
+    // when
+    CompletableFuture<HttpResponse<String>> second = post(BODY);
+    HttpResponse<String> superseded = join(first);
+    goOn.countDown();
+
+    // then
+    assertThat(superseded.statusCode()).isEqualTo(409);
+    assertThat(superseded.body()).contains("Another client");
+    assertThat(superseded.headers().firstValue("x-upstream")).isEmpty();
+    assertThat(superseded.headers().firstValue("x-fairway-request-id")).contains("r1");
+    assertThat(join(second).body()).isEqualTo(GatewayFixture.ANSWER);
+    assertThat(join(second).headers().firstValue("x-fairway-request-id")).contains("r1");
+    assertThat(fixture.upstream.received).hasSize(1);
+  }
+
+  @Test
+  void shouldNotTakeAKeyForAnotherCallWithTheSameBody() {
+    // given
+    fixture.admission.holds = false;
+    String body = "{\"model\":\"gpt-4o\",\"messages\":[],\"input\":\"x\"}";
+    HttpResponse<String> chat =
+        fixture.post("/v1/chat/completions", body, "idempotency-key", "key-1");
+
+    // when
+    HttpResponse<String> path = fixture.post("/v1/responses", body, "idempotency-key", "key-1");
+    HttpResponse<String> query =
+        fixture.post("/v1/chat/completions?beta=true", body, "idempotency-key", "key-1");
+
+    // then
+    assertThat(chat.statusCode()).isEqualTo(200);
+    assertThat(path.statusCode()).isEqualTo(409);
+    assertThat(path.body()).contains("/v1/chat/completions");
+    assertThat(query.statusCode()).isEqualTo(409);
+    assertThat(fixture.upstream.received).hasSize(1);
+  }
+
+  @Test
   void shouldNotTakeAKeyForAnotherBody() {
     // given
     CompletableFuture<HttpResponse<String>> first = post(BODY);

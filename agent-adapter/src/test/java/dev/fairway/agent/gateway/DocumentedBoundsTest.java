@@ -23,6 +23,8 @@ import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Every bound of a request in docs/openapi.yaml, as the document has it: what lies just inside is
@@ -94,6 +96,23 @@ class DocumentedBoundsTest {
         "{\"quota\":\"ant/sonnet\",\"agent\":\"a1\"}",
         25,
         body -> fixture.post("/v1/leases", body));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"quota\":\"ant/sonnet\",\"agent\":\"a1\"} {}",
+        "{\"quota\":\"ant/sonnet\",\"agent\":\"a1\"}x",
+        "{\"quota\":\"ant/sonnet\",\"agent\":\"a1\",\"agent\":\"a2\"}"
+      })
+  void shouldRefuseWhatIsMoreThanOneObject(String body) {
+    // when
+    HttpResponse<String> response = fixture.post("/v1/leases", body);
+
+    // then
+    assertThat(response.statusCode()).isEqualTo(400);
+    assertThat(response.body()).contains("one JSON object");
+    assertThat(fixture.admission.asked).isEmpty();
   }
 
   @Test
@@ -200,7 +219,10 @@ class DocumentedBoundsTest {
     for (Probe probe : probes) {
       HttpResponse<String> answer = send.apply(probe.in(body).toString());
       String told = "%s = %.80s: %s".formatted(probe.at(), probe.value(), answer.body());
-      if (probe.taken()) {
+      if (probe.taken() && probe.at().equals(List.of("attempt"))) {
+        // Well-formed, and on another attempt than the one that is held.
+        softly.assertThat(answer.statusCode()).as(told).isIn(200, 409);
+      } else if (probe.taken()) {
         softly.assertThat(answer.statusCode()).as(told).isBetween(200, 202);
       } else {
         softly.assertThat(answer.statusCode()).as(told).isEqualTo(400);

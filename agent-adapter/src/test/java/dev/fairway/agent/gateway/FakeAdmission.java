@@ -18,9 +18,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Grants what it is asked at once, unless the test says otherwise, and keeps what it is told. */
 final class FakeAdmission implements Admission {
-  record Asked(LeaseCall call, CompletableFuture<Grant> answer, String requestId) {
+  record Asked(LeaseCall call, CompletableFuture<Grant> answer, String requestId, int attempt) {
     void grant(FakeAdmission by) {
-      answer.complete(by.new FakeGrant(requestId));
+      answer.complete(by.new FakeGrant(requestId, attempt));
     }
 
     void refuse(RejectReason reason, Duration retryAfter) {
@@ -40,6 +40,7 @@ final class FakeAdmission implements Admission {
   final List<Settled> inProgress = new CopyOnWriteArrayList<>();
   final List<Asked> requeued = new CopyOnWriteArrayList<>();
   final List<String> tasks = new CopyOnWriteArrayList<>();
+  final AtomicInteger answered = new AtomicInteger();
   private final AtomicInteger requestIds = new AtomicInteger();
   volatile boolean holds;
 
@@ -56,7 +57,7 @@ final class FakeAdmission implements Admission {
       Thread.currentThread().interrupt();
     }
     String requestId = call.requestId() == null ? newRequestId() : call.requestId();
-    Asked question = new Asked(call, new CompletableFuture<>(), requestId);
+    Asked question = new Asked(call, new CompletableFuture<>(), requestId, 1);
     asked.add(question);
     if (!holds) {
       question.grant(this);
@@ -99,10 +100,12 @@ final class FakeAdmission implements Admission {
 
   final class FakeGrant implements Grant {
     private final String requestId;
+    private final int attempt;
     private boolean over;
 
-    FakeGrant(String requestId) {
+    FakeGrant(String requestId, int attempt) {
       this.requestId = requestId;
+      this.attempt = attempt;
     }
 
     @Override
@@ -117,7 +120,7 @@ final class FakeAdmission implements Admission {
 
     @Override
     public int attempt() {
-      return 1;
+      return attempt;
     }
 
     @Override
@@ -142,7 +145,7 @@ final class FakeAdmission implements Admission {
 
     @Override
     public void markAnswered() {
-      // Nobody measures here.
+      answered.incrementAndGet();
     }
 
     @Override
@@ -161,7 +164,7 @@ final class FakeAdmission implements Admission {
     @Override
     public CompletableFuture<Grant> requeue(ProviderSignal signal) {
       settle(Outcome.RATE_LIMITED, null, signal);
-      Asked again = new Asked(null, new CompletableFuture<>(), requestId);
+      Asked again = new Asked(null, new CompletableFuture<>(), requestId, attempt + 1);
       requeued.add(again);
       if (!holds) {
         again.grant(FakeAdmission.this);

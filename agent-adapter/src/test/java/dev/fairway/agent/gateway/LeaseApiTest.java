@@ -1,7 +1,6 @@
 package dev.fairway.agent.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -109,65 +108,6 @@ class LeaseApiTest {
   }
 
   @Test
-  void shouldPutACallBackInLineAfterA429() {
-    // given
-    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
-    fixture.admission.holds = true;
-
-    // when
-    HttpResponse<String> requeued =
-        settle(
-            granted,
-            "{\"outcome\":\"RATE_LIMITED\",\"requeue\":true,\"signal\":{\"status\":429,\"class\":\"RATE_LIMITED\",\"retry_after_ms\":1000}}");
-    fixture.admission.requeued.get(0).grant(fixture.admission);
-
-    // then
-    assertThat(json(requeued).path("status").asText()).isEqualTo("QUEUED");
-    assertThat(json(get(granted, 1_000)).path("status").asText()).isEqualTo("GRANTED");
-    assertThat(fixture.admission.settled.get(0).signal().retryAfter())
-        .isEqualTo(Duration.ofSeconds(1));
-  }
-
-  @Test
-  void shouldSettleOnce() {
-    // given
-    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
-    String succeeded =
-        "{\"outcome\":\"SUCCEEDED\",\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}";
-
-    // when
-    HttpResponse<String> first = settle(granted, succeeded);
-    HttpResponse<String> again = settle(granted, succeeded);
-    HttpResponse<String> other = settle(granted, "{\"outcome\":\"NOT_SENT\"}");
-    HttpResponse<String> more =
-        settle(granted, succeeded.replace("\"input_tokens\":1", "\"input_tokens\":9000"));
-
-    // then
-    assertThat(first.statusCode()).isEqualTo(200);
-    assertThat(again.statusCode()).isEqualTo(200);
-    assertThat(other.statusCode()).isEqualTo(409);
-    assertThat(more.statusCode()).isEqualTo(409);
-    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.SUCCEEDED);
-  }
-
-  @Test
-  void shouldRefuseUsageThatNoCallHas() {
-    // given
-    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
-
-    // when
-    HttpResponse<String> absurd =
-        settle(
-            granted,
-            "{\"outcome\":\"SUCCEEDED\",\"usage\":{\"input_tokens\":100000001,\"output_tokens\":1}}");
-
-    // then: and the right number may still come
-    assertThat(absurd.statusCode()).isEqualTo(400);
-    assertThat(absurd.body()).contains("100000000");
-    assertThat(fixture.admission.settled).isEmpty();
-  }
-
-  @Test
   void shouldWithdrawARequest() throws Exception {
     // given
     fixture.admission.holds = true;
@@ -184,38 +124,6 @@ class LeaseApiTest {
     // then
     assertThat(json(withdrawn).path("outcome").asText()).isEqualTo("CANCELLED");
     assertThat(fixture.admission.asked.get(0).answer().isCancelled()).isTrue();
-  }
-
-  @Test
-  void shouldGiveUpALeaseThatNobodyReports() {
-    // given
-    fixture.admission.ttl = Duration.ofMillis(300);
-
-    // when: the answer shows the grant, and then there is silence
-    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
-
-    // then
-    await().atMost(LONG).until(() -> !fixture.admission.settled.isEmpty());
-    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.FAILED_AFTER_SEND);
-    assertThat(settle(granted, "{\"outcome\":\"SUCCEEDED\"}").statusCode()).isEqualTo(409);
-  }
-
-  @Test
-  void shouldKeepALeaseThatIsReportedToRun() {
-    // given
-    fixture.admission.ttl = Duration.ofSeconds(1);
-    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
-
-    // when
-    await()
-        .during(Duration.ofMillis(1_500))
-        .pollInterval(Duration.ofMillis(200))
-        .atMost(LONG)
-        .until(() -> settle(granted, "{\"outcome\":\"IN_PROGRESS\"}").statusCode() == 200);
-
-    // then
-    assertThat(fixture.admission.settled).isEmpty();
-    assertThat(fixture.admission.inProgress).isNotEmpty();
   }
 
   @Test

@@ -17,6 +17,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls go through as they are, and are settled by what their answers say. */
 class ProxyTest {
@@ -170,7 +172,8 @@ class ProxyTest {
             "{\"stream_options\":{\"include_usage\":true},\"model\":\"gpt-4o\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}");
     assertThat(fixture.upstream.received.get(0).header("authorization"))
         .isEqualTo("Bearer sk-oai-secret");
-    assertThat(response.body()).isEqualTo(chunk + done);
+    // As without asking: no chunk that tells usage, and no word of it in the others.
+    assertThat(response.body()).isEqualTo(chunk.replace(",\"usage\":null", "") + done);
     assertThat(fixture.admission.onlySettled().usage())
         .isEqualTo(new UsageReport(9L, null, null, 2L, true));
   }
@@ -298,6 +301,40 @@ class ProxyTest {
     FakeAdmission.Settled settled = fixture.admission.onlySettled();
     assertThat(settled.outcome()).isEqualTo(Outcome.FAILED_AFTER_SEND);
     assertThat(settled.usage().inputTokens()).isEqualTo(25);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "\"max_tokens\":100000001",
+        "\"max_completion_tokens\":1000000000000000000000000000000",
+        "\"max_output_tokens\":1e30"
+      })
+  void shouldRefuseACallThatMayWriteMoreThanAnyLeaseIsFor(String limit) {
+    // when
+    HttpResponse<String> response =
+        fixture.post(
+            "/v1/chat/completions", "{\"model\":\"gpt-4o\",\"messages\":[]," + limit + "}");
+
+    // then: nobody is asked, and nothing is sent
+    assertThat(response.statusCode()).isEqualTo(400);
+    assertThat(response.body())
+        .contains("invalid_request_error", limit.split("\"")[1], "at most 100000000");
+    assertThat(fixture.admission.asked).isEmpty();
+    assertThat(fixture.upstream.received).isEmpty();
+  }
+
+  @Test
+  void shouldTakeTheMostThatALeaseMayBeFor() {
+    // when
+    HttpResponse<String> response =
+        fixture.post(
+            "/v1/chat/completions",
+            "{\"model\":\"gpt-4o\",\"messages\":[],\"max_tokens\":100000000}");
+
+    // then
+    assertThat(response.statusCode()).isEqualTo(200);
+    assertThat(fixture.admission.asked).hasSize(1);
   }
 
   @Test

@@ -124,6 +124,27 @@ class RetriesAndCallersTest {
   }
 
   @Test
+  void shouldNotLetAnUpstreamAskForAnotherTryWhenNoneIsLeft() {
+    // given
+    fixture.upstream.otherwise(
+        exchange -> {
+          exchange.getResponseHeaders().set("x-should-retry", "true");
+          FakeUpstream.json(exchange, 500, FAILURE);
+        });
+    String[] headers = {"x-session-id", "s", "x-fairway-retry-budget", "1"};
+
+    // when
+    HttpResponse<String> first =
+        fixture.post("/v1/messages", GatewayFixture.message("hi"), headers);
+    HttpResponse<String> last = fixture.post("/v1/messages", GatewayFixture.message("hi"), headers);
+
+    // then
+    assertThat(first.headers().allValues("x-should-retry")).containsExactly("true");
+    assertThat(last.headers().firstValue("x-fairway-retry-budget")).hasValue("0");
+    assertThat(last.headers().allValues("x-should-retry")).containsExactly("false");
+  }
+
+  @Test
   void shouldCountRequeuesAfter429sAgainstTheBudgetToo() {
     // given
     fixture.upstream.otherwise(

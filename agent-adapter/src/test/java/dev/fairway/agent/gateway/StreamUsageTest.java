@@ -15,6 +15,7 @@ class StreamUsageTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      quoteCharacter = '`',
       value = {
         "{\"a\":1}|{\"stream_options\":{\"include_usage\":true},\"a\":1}",
         " { \"\u00e4\":{\"stream_options\":{}} }| {\"stream_options\":{\"include_usage\":true}, \"\u00e4\":{\"stream_options\":{}} }",
@@ -70,7 +71,35 @@ class StreamUsageTest {
     passed.append(out.toString(StandardCharsets.UTF_8));
 
     // then
-    assertThat(passed.toString()).isEqualTo(before + filters + after + "data: cut off");
+    assertThat(passed.toString())
+        .isEqualTo((before + filters).replace(",\"usage\":null", "") + after + "data: cut off");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{'usage':null,'a':1}|{'a':1}",
+        "{ 'usage' : null , 'a':1 }|{ 'a':1 }",
+        "{'usage':null}|{}",
+        "{'a':[1,{'usage':null}], 'usage': null}|{'a':[1,{'usage':null}]}",
+        "{'a':{'usage':null}}|{'a':{'usage':null}}",
+        "{'a':'\u00e4','usage':null,'b':2}|{'a':'\u00e4','b':2}",
+        "{'a':1,'usage':{'x':1}}|{'a':1,'usage':{'x':1}}",
+        "{'a':1,'usage':null|{'a':1,'usage':null",
+        "[DONE]|[DONE]"
+      })
+  void shouldTakeANullUsageOutAndNothingElse(String chunk, String expected) {
+    // given
+    String event = "event: x\r\ndata: %s\r\n\r\n";
+
+    // when
+    byte[] out = NullUsage.without(utf8(event.formatted(chunk.replace('\'', '"'))));
+
+    // then
+    assertThat(new String(out, StandardCharsets.UTF_8))
+        .isEqualTo(event.formatted(expected.replace('\'', '"')));
   }
 
   @Test

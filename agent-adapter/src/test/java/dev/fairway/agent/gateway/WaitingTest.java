@@ -94,6 +94,20 @@ class WaitingTest {
   }
 
   @Test
+  void shouldAnswerARequestThatCannotBeWith400() {
+    // given
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.message("hi"));
+
+    // when
+    asked(0).refuse(RejectReason.INVALID, null);
+
+    // then
+    assertThat(join(answer).statusCode()).isEqualTo(400);
+    assertThat(join(answer).body()).contains("invalid_request_error", "INVALID");
+  }
+
+  @Test
   void shouldWordRefusalsAsTheApiOfTheClientDoes() {
     // given
     CompletableFuture<HttpResponse<String>> answer =

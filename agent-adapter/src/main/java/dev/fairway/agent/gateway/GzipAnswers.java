@@ -1,0 +1,76 @@
+package dev.fairway.agent.gateway;
+
+import java.io.EOFException;
+import org.eclipse.jetty.client.ContentDecoder;
+import org.eclipse.jetty.http.GZIPContentDecoder;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.io.RetainableByteBuffer;
+import org.eclipse.jetty.io.content.ContentSourceTransformer;
+
+/**
+ * Unpacks answers of an upstream that compresses although it is asked not to: what they say has to
+ * be read, and a client that did not ask for compression need not understand it.
+ */
+final class GzipAnswers extends ContentDecoder.Factory {
+
+  GzipAnswers() {
+    super("gzip");
+  }
+
+  @Override
+  public Content.Source newDecoderContentSource(Content.Source packed) {
+    return new Unpacked(packed);
+  }
+
+  private static final class Unpacked extends ContentSourceTransformer {
+    private final GZIPContentDecoder decoder = new GZIPContentDecoder();
+    private Content.Chunk packed;
+
+    Unpacked(Content.Source source) {
+      super(source);
+    }
+
+    @Override
+    protected Content.Chunk transform(Content.Chunk next) {
+      if (next != null && packed == null) {
+        if (Content.Chunk.isFailure(next)) {
+          return next;
+        }
+        next.retain(); // Several chunks may come out of it, one a call.
+        packed = next;
+      }
+      if (packed == null) {
+        return null;
+      }
+      RetainableByteBuffer out =
+          packed.hasRemaining() ? decoder.decode(packed.getByteBuffer()) : null;
+      if (out != null && out.hasRemaining()) {
+        return Content.Chunk.asChunk(out.getByteBuffer(), false, out);
+      }
+      if (out != null) {
+        out.release();
+      }
+      return packed.hasRemaining() ? Content.Chunk.EMPTY : end();
+    }
+
+    /** All that came is unpacked. */
+    private Content.Chunk end() {
+      boolean last = packed.isLast();
+      release();
+      if (!last) {
+        return null;
+      }
+      return decoder.isFinished()
+          ? Content.Chunk.EOF
+          : Content.Chunk.from(new EOFException("A compressed answer broke off"), true);
+    }
+
+    @Override
+    protected void release() {
+      if (packed != null) {
+        packed.release();
+        packed = null;
+      }
+    }
+  }
+}

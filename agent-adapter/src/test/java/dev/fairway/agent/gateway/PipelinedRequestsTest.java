@@ -1,0 +1,104 @@
+package dev.fairway.agent.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Requests that a client sends on one connection before it has the answers to those before. */
+class PipelinedRequestsTest {
+  private static final int CALLS = 3;
+
+  private final GatewayFixture fixture = new GatewayFixture();
+
+  @BeforeEach
+  void hold() {
+    fixture.admission.holds = true;
+    fixture.upstream.otherwise(exchange -> FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER));
+  }
+
+  @AfterEach
+  void close() {
+    fixture.close();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "100, 0",
+    "3000, 2000",
+    "5000, 0",
+    "5000, 2500",
+    "5000, 4000",
+    "9000, 1000",
+    "20000, 0",
+    "20000, 7000"
+  })
+  void shouldReadEachAsItWasSent(int bytes, int early) throws IOException {
+    // given: the first request, and so many bytes of what comes behind it
+    byte[] all = requests(bytes);
+    int first = request(0, bytes).length + early;
+    try (Socket socket = new Socket("127.0.0.1", fixture.uri("/").getPort())) {
+      socket.setSoTimeout(20_000);
+      OutputStream out = socket.getOutputStream();
+      out.write(all, 0, first);
+      awaitAsked(1);
+
+      // when: the rest comes while the first call waits
+      out.write(all, first, all.length - first);
+      out.flush();
+      await().pollDelay(Duration.ofMillis(200)).until(() -> true);
+      for (int i = 0; i < CALLS; i++) {
+        awaitAsked(i + 1);
+        fixture.admission.asked.get(i).grant(fixture.admission);
+      }
+      String answers = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+      // then
+      assertThat(answers.split("HTTP/1.1 200 OK", -1)).hasSize(CALLS + 1);
+      assertThat(fixture.upstream.received).hasSize(CALLS);
+      for (int i = 0; i < CALLS; i++) {
+        assertThat(fixture.upstream.received.get(i).text()).isEqualTo(body(i, bytes));
+      }
+    }
+  }
+
+  private void awaitAsked(int calls) {
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .untilAsserted(() -> assertThat(fixture.admission.asked).hasSize(calls));
+  }
+
+  private static byte[] requests(int bytes) throws IOException {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    for (int i = 0; i < CALLS; i++) {
+      all.write(request(i, bytes));
+    }
+    return all.toByteArray();
+  }
+
+  private static byte[] request(int index, int bytes) {
+    String body = body(index, bytes);
+    return ("POST /v1/messages HTTP/1.1\r\nhost: gateway\r\n"
+            + (index == CALLS - 1 ? "connection: close\r\n" : "")
+            + "content-length: "
+            + body.length()
+            + "\r\n\r\n"
+            + body)
+        .getBytes(StandardCharsets.US_ASCII);
+  }
+
+  /** With what would be a request of its own if it were read from somewhere within. */
+  private static String body(int index, int bytes) {
+    String inner = "GET /healthz HTTP/1.1 host: evil ";
+    return GatewayFixture.message(index + inner.repeat(bytes / inner.length() + 1));
+  }
+}
