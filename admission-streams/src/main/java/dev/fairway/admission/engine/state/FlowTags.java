@@ -48,9 +48,21 @@ final class FlowTags {
       moveLine(key, quota, tenant, e.agentId(), tenant.startTag(e.agentId()) - before);
     }
     if (e.shift().tenantTag() != 0) {
-      long tag = Amounts.saturatedAdd(tenant.tag, e.shift().tenantTag());
-      tenant.tag = Math.max(quota.topVirtualTime, tag);
+      shiftTenant(quota, tenant, e.shift().tenantTag());
       key.putTenant(quota, tenant);
+    }
+  }
+
+  /**
+   * A tenant whose requests wait goes on from where it stands, behind the virtual time or not: it
+   * is served for that. One without any starts at the virtual time again.
+   */
+  private static void shiftTenant(QuotaState quota, TenantState tenant, long shift) {
+    if (tenant.line.size() > 0) {
+      tenant.tag = Amounts.saturatedAdd(tenant.tag, shift);
+    } else {
+      long from = Math.max(quota.topVirtualTime, tenant.tag);
+      tenant.tag = Math.max(quota.topVirtualTime, Amounts.saturatedAdd(from, shift));
     }
   }
 
