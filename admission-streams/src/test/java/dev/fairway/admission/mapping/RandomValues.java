@@ -105,7 +105,9 @@ public final class RandomValues {
                     random.nextBoolean(),
                     number(),
                     maybe(this::number),
-                    shift()),
+                    shift(),
+                    number(),
+                    maybe(this::number)),
             () ->
                 new Event.LeaseSettled(
                     quotaId(),
@@ -123,8 +125,19 @@ public final class RandomValues {
                     shift()),
             () -> new Event.LeaseCancelled(quotaId(), id(), id(), random.nextBoolean()),
             () -> new Event.RequestIgnored(quotaId(), id(), id()),
-            () -> new Event.LeaseExpired(quotaId(), id(), id(), hex(32)),
-            () -> new Event.UnleasedCharged(quotaId(), id(), id(), amounts(), map(this::amounts)),
+            () ->
+                new Event.LeaseExpired(
+                    quotaId(), id(), id(), hex(32), number(), number(), maybe(this::number)),
+            () ->
+                new Event.UnleasedCharged(
+                    quotaId(),
+                    id(),
+                    id(),
+                    amounts(),
+                    map(this::amounts),
+                    maybe(this::id),
+                    number(),
+                    number()),
             () ->
                 new Event.WaiterReweighted(
                     quotaId(),
@@ -187,7 +200,7 @@ public final class RandomValues {
             () -> new Row.TrafficRow(quotaId(), traffic()),
             () -> new Row.LeaseRow(lease()),
             () -> new Row.WaiterRow(waiter()),
-            () -> new Row.FlowRow(quotaId(), id(), number(), id(), number()),
+            () -> new Row.FlowRow(quotaId(), id(), number(), id(), number(), number()),
             () ->
                 new Row.TaskRow(
                     id(),
@@ -424,6 +437,7 @@ public final class RandomValues {
         maybe(() -> hex(32)),
         maybe(this::bytes),
         random.nextInt(),
+        maybe(this::id),
         maybe(this::id));
   }
 
@@ -556,7 +570,9 @@ public final class RandomValues {
         maybe(() -> hex(32)),
         maybe(this::number),
         maybe(this::number),
-        maybe(() -> new Ramp(number(), number())));
+        maybe(() -> new Ramp(number(), number())),
+        maybe(this::id),
+        list(this::id));
   }
 
   private Amounts amounts() {
