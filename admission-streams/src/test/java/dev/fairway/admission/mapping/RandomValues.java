@@ -97,7 +97,9 @@ public final class RandomValues extends RandomScalars {
                     random.nextBoolean(),
                     number(),
                     maybe(this::number),
-                    shift()),
+                    shift(),
+                    number(),
+                    maybe(this::number)),
             () ->
                 new Event.LeaseSettled(
                     quotaId(),
@@ -115,8 +117,19 @@ public final class RandomValues extends RandomScalars {
                     shift()),
             () -> new Event.LeaseCancelled(quotaId(), id(), id(), random.nextBoolean()),
             () -> new Event.RequestIgnored(quotaId(), id(), id()),
-            () -> new Event.LeaseExpired(quotaId(), id(), id(), hex(32)),
-            () -> new Event.UnleasedCharged(quotaId(), id(), id(), amounts(), map(this::amounts)),
+            () ->
+                new Event.LeaseExpired(
+                    quotaId(), id(), id(), hex(32), number(), number(), maybe(this::number)),
+            () ->
+                new Event.UnleasedCharged(
+                    quotaId(),
+                    id(),
+                    id(),
+                    amounts(),
+                    map(this::amounts),
+                    maybe(this::id),
+                    number(),
+                    number()),
             () ->
                 new Event.WaiterReweighted(
                     quotaId(),
@@ -179,7 +192,7 @@ public final class RandomValues extends RandomScalars {
             () -> new Row.TrafficRow(quotaId(), traffic()),
             () -> new Row.LeaseRow(lease()),
             () -> new Row.WaiterRow(waiter()),
-            () -> new Row.FlowRow(quotaId(), id(), number(), id(), number()),
+            () -> new Row.FlowRow(quotaId(), id(), number(), id(), number(), number()),
             () ->
                 new Row.TaskRow(
                     id(),
@@ -416,6 +429,7 @@ public final class RandomValues extends RandomScalars {
         maybe(() -> hex(32)),
         maybe(this::bytes),
         random.nextInt(),
+        maybe(this::id),
         maybe(this::id));
   }
 
@@ -548,6 +562,8 @@ public final class RandomValues extends RandomScalars {
         maybe(() -> hex(32)),
         maybe(this::number),
         maybe(this::number),
-        maybe(() -> new Ramp(number(), number())));
+        maybe(() -> new Ramp(number(), number())),
+        maybe(this::id),
+        list(this::id));
   }
 }

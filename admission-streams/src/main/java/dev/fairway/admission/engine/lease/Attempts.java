@@ -21,9 +21,6 @@ import dev.fairway.admission.engine.state.Row.RememberedRow;
  */
 record Attempts(int attempt, String budgetTask, String retries) {
 
-  /** How long after its retry time a rejected request keeps its tag and its attempt. */
-  static final long KEPT_MS = 60_000;
-
   static Attempts of(KeyState key, QuotaPolicy policy, LeaseRequest request) {
     Attempts first = new Attempts(1, request.taskId(), null);
     if (!policy.order().ranked()) {
@@ -51,7 +48,7 @@ record Attempts(int attempt, String budgetTask, String retries) {
   static boolean keeps(RememberedRow past, long nowMs) {
     return past.keptTag() != null
         && past.retryAtMs() != null
-        && nowMs <= past.retryAtMs() + KEPT_MS;
+        && nowMs <= past.retryAtMs() + RememberedRow.KEPT_MS;
   }
 
   /** The call is not settled yet, or forgotten: it says itself that it is no first attempt. */

@@ -162,6 +162,7 @@ final class Applier {
             e.budgetTask(),
             false,
             null));
+    FlowTags.keep(key, quota, e);
   }
 
   private static void updateTask(KeyState key, TaskUpdated e) {
@@ -205,6 +206,9 @@ final class Applier {
     Buckets.refill(key, quota);
     Buckets.charge(quota, e.charged());
     SharedBuckets.takeAlso(key, e.also());
+    if (e.tenant() != null) {
+      FlowTags.used(key, quota, e.tenant(), e.agentId(), e.tagShift(), e.tenantTag());
+    }
     String identity = Identity.ofRequest(e.agentId(), e.requestId());
     key.remember(ended(key, e.quotaId(), identity, null, Ending.UNLEASED));
   }
