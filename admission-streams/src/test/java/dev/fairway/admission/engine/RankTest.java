@@ -324,17 +324,57 @@ class RankTest {
 
     // when
     List<Event> last = List.of();
-    for (int i = 1; i <= 4; i++) {
+    for (int i = 1; i <= 7; i++) {
       last = ask("r" + i, "a", 0).task("T" + i).of(context);
-      if (i < 4) {
+      if (i < 7) {
         LeaseGranted lease = only(last, LeaseGranted.class);
         assertThat(lease.attempt()).isEqualTo(i + 1);
         context.settle(lease.leaseId(), "a", Outcome.FAILED_AFTER_SEND, null, null);
       }
     }
 
-    // then
+    // then: the three retries of the task, and as many of its agent
     assertThat(rejected(last).reason()).isEqualTo(RejectReason.BUDGET_SPENT);
+  }
+
+  @Test
+  void shouldLetAnAgentGoOnAfterATaskThatIsOutOfRetries() {
+    // given
+    EngineContext context = quota().budgets(1, null, 1.0).start();
+    fail(context, "r0", "a", "T");
+    fail(context, "r1", "a", "T");
+    rejected(ask("r2", "a", 0).task("T").retryOf("r1").of(context));
+
+    // when
+    LeaseGranted next = only(ask("n1", "a", 0).task("U").of(context), LeaseGranted.class);
+    LeaseGranted after = only(ask("n2", "a", 0).task("V").of(context), LeaseGranted.class);
+
+    // then: one call may be the retry of the one that failed, and is ranked so
+    assertThat(next.attempt()).isEqualTo(3);
+    assertThat(after.attempt()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldSayUntilWhenARequestIsTakenForARetry() {
+    // given: the task's retries and its agent's are spent
+    EngineContext context = quota().budgets(1, null, 1.0).start();
+    fail(context, "r0", "a", "T");
+    fail(context, "r1", "a", "T");
+    fail(context, "r2", "a", "U");
+    long failedAtMs = context.nowMs;
+    context.sleep(5_000);
+
+    // when
+    LeaseRejected rejected = rejected(ask("n1", "a", 0).task("V").of(context));
+
+    // then
+    assertThat(rejected.reason()).isEqualTo(RejectReason.BUDGET_SPENT);
+    assertThat(rejected.detail()).contains("without retry_of");
+    assertThat(rejected.retryAtMs()).isEqualTo(failedAtMs + 600_000);
+    context.sleep(rejected.retryAtMs() - context.nowMs);
+    LeaseGranted back =
+        only(ask("n2", "a", 0).task("V").retryOf("n1").of(context), LeaseGranted.class);
+    assertThat(back.attempt()).isEqualTo(1);
   }
 
   @Test

@@ -213,8 +213,7 @@ public final class SettlementHandler {
             quota,
             lease.request().agentId(),
             lease.request().taskId(),
-            attempt,
-            lease.standing().budgetTask());
+            new Attempts(attempt, lease.standing().budgetTask(), null, null));
     if (spent != null) {
       refuse(
           lease,
