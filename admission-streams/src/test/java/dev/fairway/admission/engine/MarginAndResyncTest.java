@@ -96,6 +96,23 @@ class MarginAndResyncTest {
   }
 
   @Test
+  void shouldReadFreshHeadersOfALongCall() {
+    // given: a call that is answered after 90 s, and another that was sent since
+    EngineContext context = EngineContext.with(tokens(60_000), tokens(50_000));
+    String lease = granted(context, "r1", 1_000);
+    context.sleep(80_000);
+    granted(context, "r2", 5_000);
+    context.sleep(10_000);
+    Reading reading = new Reading(60_000L, 20_000L, null);
+
+    // when
+    context.settle(lease, Outcome.IN_PROGRESS, null, null, Dimension.TOKENS, reading, 0, 90_000L);
+
+    // then: what was sent after it is taken to be in no number of its
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(15_000);
+  }
+
+  @Test
   void shouldHoldForTheWholeRetryAfterOfAnImpossibleTime() {
     // given
     EngineContext context = EngineContext.with(tokens(60_000), tokens(50_000));

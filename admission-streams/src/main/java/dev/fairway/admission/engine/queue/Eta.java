@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.OpaqueBytes;
+import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -11,6 +12,8 @@ import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.ShareBuckets;
 import dev.fairway.admission.engine.state.Waiter;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * When a request will be granted if nobody else comes: the slowest bucket decides, for grants go
@@ -21,6 +24,9 @@ import dev.fairway.admission.engine.state.Waiter;
 public final class Eta {
   /** Longer waits are told as this one. */
   private static final long LONGEST_MS = 366L * 24 * 3_600_000;
+
+  /** In a window that is packed, so many of those ahead are looked at one by one. */
+  private static final int ONE_BY_ONE = 64;
 
   private Eta() {}
 
@@ -86,6 +92,8 @@ public final class Eta {
     long byTag = 0;
     long byReserve = 0;
     boolean parts = !ahead.byTenant().isEmpty() || quota.reserves().any();
+    boolean windowed = quota.policy().learns() && quota.policy().window() != Window.TOKEN_BUCKET;
+    List<Amounts> first = windowed ? first(quota, ahead) : List.of();
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (d.refills() && quota.limits(d)) {
@@ -100,14 +108,32 @@ public final class Eta {
               Math.max(
                   byTag,
                   WindowEta.applies(quota, d, ahead, own)
-                      ? WindowEta.waitMs(quota, d, ahead, own, atMs)
+                      ? WindowEta.waitMs(quota, d, ahead, first, own, atMs)
                       : quota.msUntil(d, needed, atMs));
         }
-        byTag = Math.max(byTag, lastMinuteMs(quota, d, waiter, ahead.demand(), atMs));
+        if (quota.lastMinute().counts(d)) {
+          byTag = Math.max(byTag, RollingEta.waitMs(quota, d, waiter, ahead, first, atMs));
+        }
         byReserve = Math.max(byReserve, lastMinuteMs(quota, d, waiter, ahead.inLanes(), atMs));
       }
     }
     return parts ? Math.min(byTag, byReserve) : byTag;
+  }
+
+  /** What the first of those ahead take, in order. */
+  private static List<Amounts> first(QuotaState quota, Ahead ahead) {
+    List<Amounts> first = new ArrayList<>();
+    int most = Math.min(ahead.count(), ONE_BY_ONE);
+    if (most > 0) {
+      quota
+          .order()
+          .forEach(
+              (waiter, before) -> {
+                first.add(waiter.estimate());
+                return first.size() < most;
+              });
+    }
+    return first;
   }
 
   /** Until who went before has left the last minute; what of the line is more than it refills. */

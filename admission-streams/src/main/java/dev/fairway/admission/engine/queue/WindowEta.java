@@ -1,14 +1,16 @@
 package dev.fairway.admission.engine.queue;
 
+import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedWindow;
 import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
 import dev.fairway.admission.engine.state.QuotaState;
+import java.util.List;
 
 /**
  * When a request's turn comes in a fixed window. What is left of a window when the next call does
- * not fit is lost at the reset, so those ahead are packed window by window, each taken to be of the
- * mean size. Exact where calls are alike.
+ * not fit is lost at the reset, so those ahead are packed window by window: the first of them as
+ * they are, the rest as calls of the mean size.
  */
 final class WindowEta {
 
@@ -19,22 +21,38 @@ final class WindowEta {
     return quota.resetPhaseMs(d) != null
         && ahead.count() > 0
         && own <= quota.usableCap(d)
-        && mean(ahead, d) <= quota.usableCap(d);
+        && mean(ahead.demand().get(d), ahead.count()) <= quota.usableCap(d);
   }
 
-  private static long mean(Ahead ahead, Dimension d) {
-    long rounded = ahead.demand().get(d) / ahead.count();
-    return Math.max(1, ahead.demand().get(d) % ahead.count() > 0 ? rounded + 1 : rounded);
+  private static long mean(long demand, long count) {
+    long rounded = demand / count;
+    return Math.max(1, demand % count > 0 ? rounded + 1 : rounded);
   }
 
-  /** Milliseconds until those ahead, and then what it needs itself, have fitted. */
-  static long waitMs(QuotaState quota, Dimension d, Ahead ahead, long own, long atMs) {
+  /**
+   * Milliseconds until those ahead, and then what it needs itself, have fitted.
+   *
+   * @param first what the first of those ahead take
+   */
+  static long waitMs(
+      QuotaState quota, Dimension d, Ahead ahead, List<Amounts> first, long own, long atMs) {
     long fromMs = quota.afterResetsMs(atMs);
-    long mean = mean(ahead, d);
     long window = quota.usableCap(d);
     long there = quota.usable(d, fromMs);
-    long left = ahead.count();
     long resets = 0;
+    long demand = ahead.demand().get(d);
+    for (Amounts charge : first) {
+      long missing = Math.min(charge.get(d), window) - there;
+      if (missing > 0) {
+        long until = there >= 0 ? 1 : (missing + window - 1) / window;
+        there = Math.min(window, there >= 0 ? window : there + until * window);
+        resets += until;
+      }
+      there -= charge.get(d);
+      demand -= charge.get(d);
+    }
+    long left = ahead.count() - first.size();
+    long mean = left <= 0 ? 1 : Math.min(window, mean(Math.max(0, demand), left));
     while (left > 0 || there < own) {
       long fitting = Math.min(left, Math.max(0, there) / mean);
       left -= fitting;

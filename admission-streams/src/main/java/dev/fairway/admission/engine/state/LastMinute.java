@@ -7,6 +7,7 @@ import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.margin.Need;
 import dev.fairway.admission.engine.margin.RateMargin;
 import dev.fairway.admission.engine.margin.RollingRoom;
+import java.util.NavigableMap;
 
 /**
  * What the calls of a quota took within the last minute, beside its buckets, where the provider
@@ -40,20 +41,33 @@ public final class LastMinute {
 
   /** When there is room for a call of that role, as far as the calls of the minute are known. */
   public long dueMs(Dimension d, String role, Amounts charge, long atMs) {
+    return use(d).dueMs(Math.max(0, roomBeside(d, role, charge.get(d))), atMs);
+  }
+
+  /** The most that others may have taken for a charge of a call of that role; negative: never. */
+  public long roomBeside(Dimension d, String role, long charge) {
     long limit = quota.limit(d);
-    long need = charge.get(d);
     if (quota.modes[d.ordinal()] != MarginModeName.ADAPTIVE) {
-      long room = RateMargin.INSTANCE.cap(limit, quota.marginBp);
-      return use(d).dueMs(Math.max(0, room - need), atMs);
+      return RateMargin.INSTANCE.cap(limit, quota.marginBp) - charge;
     }
+    long need = charge;
     if (d == Dimension.INPUT_TOKENS || d == Dimension.TOKENS) {
       double sigma = quota.statistics.sigma(role);
       double floor = Need.floor(quota.statistics.meanInput(), limit);
       long asked = Need.tokens(need, sigma, quota.zMilli, quota.uncertain(d), floor, limit);
       need = RollingRoom.need(need, asked, limit);
     }
-    long room = RollingRoom.besideOthers(limit, quota.outside(d).perMinuteMilli() / 1000);
-    return use(d).dueMs(Math.max(0, room - need), atMs);
+    return RollingRoom.besideOthers(limit, quota.outside(d).perMinuteMilli() / 1000) - need;
+  }
+
+  /** What leaves the minute when, after that time; a copy. */
+  public NavigableMap<Long, Long> leaving(Dimension d, long atMs) {
+    return use(d).leaving(atMs);
+  }
+
+  /** When what is granted at that time leaves the minute, as far as send times are known. */
+  public long leavesMs(long grantedAtMs) {
+    return RollingUse.leavesMs(grantedAtMs + quota.sendDelayMeanMs() + quota.sendDelaySpreadMs());
   }
 
   RollingUse use(Dimension d) {

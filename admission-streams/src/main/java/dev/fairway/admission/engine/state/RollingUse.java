@@ -41,7 +41,11 @@ final class RollingUse {
   }
 
   private static long leavesMs(Lease lease) {
-    long sentMs = lease.sentAtMs() + (lease.sendKnown() ? 0 : lease.sendGuardMs());
+    return leavesMs(lease.sentAtMs() + (lease.sendKnown() ? 0 : lease.sendGuardMs()));
+  }
+
+  /** When what is sent at that time leaves the window. */
+  static long leavesMs(long sentMs) {
     return Math.floorDiv(sentMs + ARRIVAL_MS + WINDOW_MS + STEP_MS - 1, STEP_MS) * STEP_MS;
   }
 
@@ -71,6 +75,11 @@ final class RollingUse {
       sum = Amounts.saturatedAdd(sum, amount);
     }
     return sum;
+  }
+
+  /** What leaves the window when, after that time; a copy. */
+  NavigableMap<Long, Long> leaving(long atMs) {
+    return new TreeMap<>(steps.tailMap(atMs, false));
   }
 
   /** When no more than that is in the window, if nothing else comes. */
