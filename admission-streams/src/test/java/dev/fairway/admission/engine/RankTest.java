@@ -8,6 +8,7 @@ import static dev.fairway.admission.engine.OrderContext.rejected;
 import static dev.fairway.admission.engine.OrderContext.waiter;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.fairway.admission.engine.Event.CacheClaimChecked;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.Reweighting;
@@ -255,6 +256,88 @@ class RankTest {
     assertThat(bumps).hasSize(1);
     assertThat(bumps.get(0).reason()).isEqualTo(Reweighting.CACHE);
     assertThat(bumps.get(0).weightMilli()).isEqualTo(2_000);
+  }
+
+  @Test
+  void shouldNotMoveUpWhoseCallsDoNotReadWhatTheyClaim() {
+    // given: a call that claimed 3,000 cached tokens in time
+    EngineContext context = quota().start();
+    ask("w", "w", 20_000).of(context);
+    LeaseGranted first =
+        only(
+            ask("c0", "c", 0).cached(3_000, context.nowMs + 50_000).of(context),
+            LeaseGranted.class);
+
+    // when
+    List<Event> unread = settleRead(context, first, 1_499L);
+
+    // then
+    assertThat(only(unread, CacheClaimChecked.class).believed()).isFalse();
+    assertThat(bumps(context, "c1")).isZero();
+
+    // when: a call reads what it claimed
+    LeaseGranted second =
+        only(
+            ask("c2", "c", 0).cached(3_000, context.nowMs + 50_000).of(context),
+            LeaseGranted.class);
+    List<Event> read = settleRead(context, second, 1_500L);
+
+    // then
+    assertThat(only(read, CacheClaimChecked.class).believed()).isTrue();
+    assertThat(bumps(context, "c3")).isEqualTo(1);
+  }
+
+  @Test
+  void shouldTakeACallsWordForWhatItCannotShow() {
+    // given: a cache that ended on the way, a call that failed, and one that told its reads before
+    EngineContext context = quota().start();
+    ask("w", "w", 20_000).of(context);
+    LeaseGranted failed =
+        only(
+            ask("c0", "c", 0).cached(3_000, context.nowMs + 50_000).of(context),
+            LeaseGranted.class);
+    LeaseGranted streamed =
+        only(
+            ask("c1", "c", 0).cached(3_000, context.nowMs + 50_000).of(context),
+            LeaseGranted.class);
+
+    // when
+    context.settle(failed.leaseId(), "c", Outcome.FAILED_AFTER_SEND, null, null);
+    context.settle(
+        streamed.leaseId(), "c", Outcome.IN_PROGRESS, 0L, null, s -> reading(s, 3_000L, null));
+    List<Event> events = context.settle(streamed.leaseId(), "c", Outcome.SUCCEEDED, null, 10L);
+
+    // then
+    assertThat(events).noneMatch(CacheClaimChecked.class::isInstance);
+    assertThat(bumps(context, "c2")).isEqualTo(1);
+  }
+
+  private static List<Event> settleRead(EngineContext context, LeaseGranted lease, Long read) {
+    return context.settle(
+        lease.leaseId(), "c", Outcome.SUCCEEDED, 0L, 0L, s -> reading(s, read, 0L));
+  }
+
+  private static Settlement reading(Settlement s, Long read, Long output) {
+    return new Settlement(
+        s.leaseId(),
+        s.requestId(),
+        s.agentId(),
+        s.quotaId(),
+        s.outcome(),
+        new Settlement.Usage(0L, read, 0L, output, true),
+        s.requeue(),
+        s.signal());
+  }
+
+  /** How often a request behind others moves up for its cache. */
+  private static long bumps(EngineContext context, String id) {
+    for (int i = 0; i < 20; i++) {
+      ask(id + "w" + i, "w" + i, 2_000).of(context);
+    }
+    ask(id, "c", 2_000).cached(3_000, context.nowMs + 50_000).of(context);
+    return context.sleep(60_000).stream()
+        .filter(e -> e instanceof WaiterReweighted w && w.requestId().equals(id))
+        .count();
   }
 
   // ---- what does not pay

@@ -156,6 +156,7 @@ public final class RandomValues {
                     oneOf(QuotaDefinition.MarginModeName.values()),
                     oneOf(QuotaDefinition.MarginModeName.values())),
             () -> new Event.SafetyFactorChanged(quotaId(), random.nextInt(), random.nextInt()),
+            () -> new Event.CacheClaimChecked(quotaId(), id(), random.nextBoolean()),
             () -> new Event.ResetLearned(quotaId(), oneOf(Dimension.values()), number()),
             () -> new Event.AlertRaised(quotaId(), oneOf(AlertKind.values()), text(), text()),
             () -> new Event.AlertCleared(quotaId(), oneOf(AlertKind.values()), text()),
@@ -203,7 +204,7 @@ public final class RandomValues {
             () -> new Row.RetriesRow(id(), list(this::number)),
             () -> new Row.RoleRow(quotaId(), id(), stats(), number(), list(this::number)),
             () -> new Row.OutputsRow(quotaId(), id(), random.nextInt(), list(this::number)),
-            () -> new Row.AgentRow(quotaId(), id(), trend(), number()),
+            () -> new Row.AgentRow(quotaId(), id(), trend(), random.nextBoolean(), number()),
             () -> new Row.AlertRow(quotaId(), oneOf(AlertKind.values()), text(), number()),
             () ->
                 new Row.RememberedRow(

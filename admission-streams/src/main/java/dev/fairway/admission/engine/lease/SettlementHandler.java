@@ -140,6 +140,7 @@ public final class SettlementHandler {
             Math.max(lease.expiresAtMs(), tx.nowMs() + quota.policy().leaseTtlMs()),
             SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs()),
             shift));
+    CacheClaims.check(tx, quota, quota.lease(lease.leaseId()), settlement);
     resync(quota, lease.leaseId());
     if (SettlementRules.isAnswer(settlement)) {
       Breaker.answered(tx, quota, lease);
@@ -168,6 +169,7 @@ public final class SettlementHandler {
             ActualUse.learnedInput(quota.policy(), settlement),
             ActualUse.learnedOutput(settlement),
             Shifts.atEnd(tx.state(), quota, lease, settlement, actual)));
+    CacheClaims.check(tx, quota, quota.lease(lease.leaseId()), settlement);
     if (settlement.outcome() == Outcome.RATE_LIMITED && kind == Kind.RATE_LIMITED) {
       Aimd.rateLimited(tx, quota, lease);
     }
