@@ -25,8 +25,11 @@ public final class Eta {
   /** Longer waits are told as this one. */
   private static final long LONGEST_MS = 366L * 24 * 3_600_000;
 
-  /** In a window that is packed, so many of those ahead are looked at one by one. */
-  private static final int ONE_BY_ONE = 64;
+  /** Where calls are looked at one by one, so many of those ahead are. */
+  static final int ONE_BY_ONE = 64;
+
+  /** Behind more than these, sums tell enough: a review of all ETAs must not cost 64 looks each. */
+  static final int LONGEST_WALKED = 256;
 
   private Eta() {}
 
@@ -96,7 +99,10 @@ public final class Eta {
     long byTag = 0;
     long byReserve = 0;
     boolean parts = !ahead.byTenant().isEmpty() || quota.reserves().any();
-    boolean windowed = quota.policy().learns() && quota.policy().window() != Window.TOKEN_BUCKET;
+    boolean windowed =
+        quota.policy().learns()
+            && quota.policy().window() != Window.TOKEN_BUCKET
+            && ahead.count() <= LONGEST_WALKED;
     ReserveLanes lanes = quota.reserves().any() ? ReserveLanes.of(quota, waiter, ahead) : null;
     List<Amounts> first = windowed ? first(quota, ahead) : List.of();
     for (int i = 0; i < Dimension.count(); i++) {

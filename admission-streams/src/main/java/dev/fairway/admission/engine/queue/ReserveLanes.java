@@ -15,15 +15,10 @@ import java.util.Map;
 
 /**
  * What reserves can really pay for: of those in line that may use one, only calls that are no
- * larger than it. The first of each lane are looked at one by one; the rest are taken to be like
- * them, so that it costs the same in a line of any length.
+ * larger than it. The first of each lane are looked at one by one, fewer of them in a long line;
+ * the rest are taken to be like them, so that it costs the same in a line of any length.
  */
 final class ReserveLanes {
-  private static final int ONE_BY_ONE = 64;
-
-  /** In longer lines fewer are looked at: a review of all ETAs must not cost so many looks each. */
-  private static final int LONGEST_WALKED = 256;
-
   private final QuotaState quota;
   private final Map<String, Amounts> inLine = new HashMap<>();
   private final Map<String, Amounts> before = new HashMap<>();
@@ -71,7 +66,7 @@ final class ReserveLanes {
   private void look(Waiter waiter, String leaseClass, long lane) {
     long topTag = quota.order().topTag(waiter);
     ShareBuckets reserve = quota.reserves().of(leaseClass);
-    int most = quota.order().size() <= LONGEST_WALKED ? ONE_BY_ONE : Passers.CANDIDATES;
+    int most = quota.order().size() <= Eta.LONGEST_WALKED ? Eta.ONE_BY_ONE : Passers.CANDIDATES;
     int looked = 0;
     for (TenantState tenant : quota.order().tenants()) {
       Waiter next = tenant.nextInLane(lane, null);
