@@ -338,6 +338,12 @@ public sealed interface Event {
   /** ADAPTIVE keeps more, or less, of what is uncertain free; standard deviations, thousandths. */
   record SafetyFactorChanged(String quotaId, int fromMilli, int toMilli) implements Event {}
 
+  /**
+   * Whether an agent's word for what it has cached is taken from now on: no longer after a call
+   * that did not read it, and again after one that did.
+   */
+  record CacheClaimChecked(String quotaId, String agentId, boolean believed) implements Event {}
+
   /** Something that people should know of. */
   record AlertRaised(String quotaId, AlertKind kind, String subject, String detail)
       implements Event {}

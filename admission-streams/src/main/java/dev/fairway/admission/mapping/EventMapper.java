@@ -7,6 +7,7 @@ import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.schemas.AlertCleared;
 import dev.fairway.schemas.AlertRaised;
 import dev.fairway.schemas.BucketsResynced;
+import dev.fairway.schemas.CacheClaimChecked;
 import dev.fairway.schemas.DecisionRepeated;
 import dev.fairway.schemas.DimensionResync;
 import dev.fairway.schemas.DuplicateIgnored;
@@ -217,6 +218,11 @@ public final class EventMapper {
         e -> new SafetyFactorChanged(e.quotaId(), e.fromMilli(), e.toMilli()),
         SafetyFactorChanged.class,
         a -> new Event.SafetyFactorChanged(a.getQuota(), a.getFromMilli(), a.getToMilli()));
+    pair(
+        Event.CacheClaimChecked.class,
+        e -> new CacheClaimChecked(e.quotaId(), e.agentId(), e.believed()),
+        CacheClaimChecked.class,
+        a -> new Event.CacheClaimChecked(a.getQuota(), a.getAgentId(), a.getBelieved()));
     pair(
         Event.ResetLearned.class,
         e -> new ResetLearned(e.quotaId(), e.dimension().wireName(), e.resetAtMs()),

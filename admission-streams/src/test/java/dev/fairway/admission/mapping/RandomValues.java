@@ -161,6 +161,7 @@ public final class RandomValues extends RandomScalars {
                     oneOf(QuotaDefinition.MarginModeName.values()),
                     oneOf(QuotaDefinition.MarginModeName.values())),
             () -> new Event.SafetyFactorChanged(quotaId(), random.nextInt(), random.nextInt()),
+            () -> new Event.CacheClaimChecked(quotaId(), id(), random.nextBoolean()),
             () -> new Event.ResetLearned(quotaId(), oneOf(Dimension.values()), number()),
             () -> new Event.AlertRaised(quotaId(), oneOf(AlertKind.values()), text(), text()),
             () -> new Event.AlertCleared(quotaId(), oneOf(AlertKind.values()), text()),
@@ -208,7 +209,7 @@ public final class RandomValues extends RandomScalars {
             () -> new Row.RetriesRow(id(), list(this::number)),
             () -> new Row.RoleRow(quotaId(), id(), stats(), number(), list(this::number)),
             () -> new Row.OutputsRow(quotaId(), id(), random.nextInt(), list(this::number)),
-            () -> new Row.AgentRow(quotaId(), id(), trend(), number()),
+            () -> new Row.AgentRow(quotaId(), id(), trend(), random.nextBoolean(), number()),
             () -> new Row.AlertRow(quotaId(), oneOf(AlertKind.values()), text(), number()),
             () ->
                 new Row.RememberedRow(

@@ -52,7 +52,7 @@ public final class RequestHandler {
     this.request = request;
     this.appendedAtMs = appendedAtMs;
     this.contentHash = Identity.contentOf(request);
-    this.attempts = new Attempts(1, request.taskId(), null);
+    this.attempts = Attempts.first(request);
   }
 
   /** Rejects a request that breaks a rule; nothing is remembered of it. */
@@ -205,13 +205,7 @@ public final class RequestHandler {
 
   private boolean refused(QuotaState quota) {
     CallBudgets.Spent spent =
-        CallBudgets.spent(
-            tx.state(),
-            quota,
-            request.agentId(),
-            request.taskId(),
-            attempts.attempt(),
-            attempts.budgetTask());
+        CallBudgets.spent(tx.state(), quota, request.agentId(), request.taskId(), attempts);
     List<QuotaState> all = new ArrayList<>(quota.also());
     all.add(0, quota);
     for (QuotaState each : all) {

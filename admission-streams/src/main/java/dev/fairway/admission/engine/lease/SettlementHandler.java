@@ -143,6 +143,7 @@ public final class SettlementHandler {
             shift,
             ActualUse.tagShift(lease, cost),
             cost));
+    CacheClaims.check(tx, quota, quota.lease(lease.leaseId()), settlement);
     resync(quota, lease.leaseId());
     if (SettlementRules.isAnswer(settlement)) {
       Breaker.answered(tx, quota, lease);
@@ -171,6 +172,7 @@ public final class SettlementHandler {
             ActualUse.learnedInput(quota.policy(), settlement),
             ActualUse.learnedOutput(settlement),
             Shifts.atEnd(tx.state(), quota, lease, settlement, actual)));
+    CacheClaims.check(tx, quota, quota.lease(lease.leaseId()), settlement);
     if (settlement.outcome() == Outcome.RATE_LIMITED && kind == Kind.RATE_LIMITED) {
       Aimd.rateLimited(tx, quota, lease);
     }
@@ -216,8 +218,7 @@ public final class SettlementHandler {
             quota,
             lease.request().agentId(),
             lease.request().taskId(),
-            attempt,
-            lease.standing().budgetTask());
+            new Attempts(attempt, lease.standing().budgetTask(), null, null));
     if (spent != null) {
       refuse(
           lease,

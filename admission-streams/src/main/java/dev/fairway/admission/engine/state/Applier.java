@@ -4,6 +4,7 @@ import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Event.AlertCleared;
 import dev.fairway.admission.engine.Event.AlertRaised;
 import dev.fairway.admission.engine.Event.BucketsResynced;
+import dev.fairway.admission.engine.Event.CacheClaimChecked;
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.LeaseCancelled;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
@@ -116,6 +117,8 @@ final class Applier {
       noteFloor(key, quota);
     } else if (event instanceof SafetyFactorChanged e) {
       safetyFactor(key, quota, e);
+    } else if (event instanceof CacheClaimChecked e) {
+      quota.statistics().learnCache(key, quota.id(), e.agentId(), e.believed());
     } else if (event instanceof ResetLearned e) {
       Buckets.refill(key, quota);
       SharedBuckets.refillParts(key, quota);

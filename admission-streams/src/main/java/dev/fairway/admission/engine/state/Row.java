@@ -273,8 +273,14 @@ public sealed interface Row {
     }
   }
 
-  /** One per agent that settled a call lately: how far its estimates lie off. */
-  record AgentRow(String quotaId, String agentId, ErrorTrend estimates, long touchedAtMs)
+  /**
+   * One per agent that settled a call lately.
+   *
+   * @param estimates how far its estimates lie off
+   * @param cacheUnread whether the last call that claimed a cached prefix did not read it
+   */
+  record AgentRow(
+      String quotaId, String agentId, ErrorTrend estimates, boolean cacheUnread, long touchedAtMs)
       implements Row {
     @Override
     public RowId id() {
