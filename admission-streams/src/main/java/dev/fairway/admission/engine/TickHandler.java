@@ -91,6 +91,7 @@ final class TickHandler {
 
   private static void reviewEtas(Transaction tx, QuotaState quota) {
     List<Event> revised = new ArrayList<>();
+    Eta.Review etas = new Eta.Review(tx.state(), quota, tx.nowMs());
     boolean standing = Drain.dueMs(tx.state(), quota, tx.nowMs()) == Long.MAX_VALUE;
     quota
         .order()
@@ -100,7 +101,7 @@ final class TickHandler {
               if (bump != null) {
                 revised.add(bump);
               } else if (waiter.toldAtMs() != null && tx.nowMs() - waiter.toldAtMs() >= REVIEW_MS) {
-                long etaMs = Eta.waitMs(tx.state(), quota, waiter, ahead, tx.nowMs());
+                long etaMs = etas.waitMs(waiter, ahead);
                 if (moved(waiter, etaMs, standing, tx.nowMs())) {
                   revised.add(revision(quota, waiter, ahead.count() + 1, etaMs));
                 }

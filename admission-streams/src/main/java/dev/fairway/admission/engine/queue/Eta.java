@@ -42,13 +42,39 @@ public final class Eta {
   }
 
   /** The same behind those ahead, or past them where that is sooner. */
-  public static long waitMs(KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
+  private static long waitMs(
+      KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
+    return waitMs(key, quota, waiter, ahead, new PassEta.Head(), atMs);
+  }
+
+  /** All waits of one quota at one time, while nothing changes. */
+  public static final class Review {
+    private final KeyState key;
+    private final QuotaState quota;
+    private final long atMs;
+    private final PassEta.Head head = new PassEta.Head();
+
+    /** A review at that time. */
+    public Review(KeyState key, QuotaState quota, long atMs) {
+      this.key = key;
+      this.quota = quota;
+      this.atMs = atMs;
+    }
+
+    /** Milliseconds until a request of the line, behind those ahead of it, is granted. */
+    public long waitMs(Waiter waiter, Ahead ahead) {
+      return Eta.waitMs(key, quota, waiter, ahead, head, atMs);
+    }
+  }
+
+  private static long waitMs(
+      KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, PassEta.Head head, long atMs) {
     long inOrder = inOrderMs(key, quota, waiter, ahead, atMs);
     if (ahead.count() == 0 || inOrder <= 0) {
       return inOrder;
     }
     long startMs = startMs(quota, atMs);
-    long passing = PassEta.waitMs(key, quota, waiter, atMs + startMs);
+    long passing = PassEta.waitMs(key, quota, waiter, head, atMs + startMs);
     passing = Amounts.saturatedAdd(passing, startMs);
     if (passing >= inOrder) {
       return inOrder;

@@ -27,6 +27,20 @@ final class PassEta {
   private final Takes takes;
   private final long topTag;
 
+  /** The head that waits, looked up once for all who are told at one time. */
+  static final class Head {
+    private boolean known;
+    private Turns.Waiting waiting;
+
+    private Turns.Waiting at(QuotaState quota, long atMs) {
+      if (!known) {
+        known = true;
+        waiting = Turns.front(quota, atMs);
+      }
+      return waiting;
+    }
+  }
+
   private PassEta(QuotaState quota, Waiter waiter, long atMs) {
     this.quota = quota;
     this.waiter = waiter;
@@ -39,11 +53,11 @@ final class PassEta {
    * Milliseconds until a request, in line or not, passes the head, as far as buckets go; {@link
    * #NEVER} where it does not.
    */
-  static long waitMs(KeyState key, QuotaState quota, Waiter waiter, long atMs) {
+  static long waitMs(KeyState key, QuotaState quota, Waiter waiter, Head head, long atMs) {
     if (!quota.policy().order().ranked() || quota.also() == null) {
       return NEVER;
     }
-    Turns.Waiting front = Turns.front(quota, atMs);
+    Turns.Waiting front = head.at(quota, atMs);
     if (front == null
         || front.head().arrival() == waiter.arrival()
         || front.fit().dueMs() <= atMs) {
