@@ -145,10 +145,12 @@ public final class SimulateReport {
     List<Raster.Panel> panels = new ArrayList<>();
     panels.add(
         new Raster.Panel(
-            "One fleet, one limit: "
-                + subtitle()
-                + "; mean and standard deviation, c: the clairvoyant",
-            TextPicture.table(StudyTable.rows(study))));
+            "One fleet, one limit, " + study.policies().size() + " policies",
+            TextPicture.words(
+                List.of(
+                    subtitle(),
+                    "Mean over the seeds, and standard deviation; c: over the clairvoyant's"))));
+    panels.add(new Raster.Panel("", TextPicture.table(StudyTable.rows(study))));
     List<String> answers = new ArrayList<>();
     runs.forEach((name, run) -> answers.add(name + ": " + Waves.of(run, whole).answer()));
     panels.add(

@@ -7,7 +7,7 @@ import java.util.List;
 final class TextPicture {
   private static final int LEFT = 16;
   private static final int LINE = 16;
-  private static final int FIRST_COLUMN = 140;
+  private static final int FIRST_COLUMN = 150;
 
   /** Fits the width with the widest of the fonts that the style names. */
   private static final int CHARACTERS_MAX = 170;
