@@ -47,9 +47,9 @@ import picocli.CommandLine.Spec;
           + " leaf's turn, each over the clairvoyant's; all tokens over those of completed turns;"
           + " turns given up, and how many of them no refusal had part in.",
       "",
-      "With --sweep, backoff alone would do where one does at least 97 % of the work, merges at"
-          + " least 97 % of the pull requests, lets none wait more than 60 s longer on the mean, and"
-          + " pays at most 3 % more tokens for useful ones than fairway (fairway+knobs or the"
+      "With --sweep, backoff alone would do where one does at least 97 %% of the work, merges at"
+          + " least 97 %% of the pull requests, lets none wait more than 60 s longer on the mean, and"
+          + " pays at most 3 %% more tokens for useful ones than fairway (fairway+knobs or the"
           + " clairvoyant where that did not run). What that one has no number of is not asked for,"
           + " such as a wait where it merged nothing. A no names what falls short."
     },

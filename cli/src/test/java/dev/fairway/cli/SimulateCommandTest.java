@@ -89,6 +89,22 @@ class SimulateCommandTest {
   }
 
   @Test
+  void shouldTellInItsHelpWhatBackoffAloneIsJudgedBy() {
+    // when
+    int code = run("--help");
+
+    // then
+    assertThat(code).isZero();
+    assertThat(out.toString().replaceAll("\\s+", " "))
+        .contains(
+            "at least 97 % of the work,",
+            "at least 97 % of the pull requests,",
+            "more than 60 s longer",
+            "at most 3 % more tokens",
+            "seed+knobs and fairway+knobs");
+  }
+
+  @Test
   void shouldDrawOneWorldOnly() {
     assertThat(run("--rho 0.8,1.0 --html x.html")).isEqualTo(2);
     assertThat(err.toString()).contains("Expected one world for --html and --png, but found 2");
