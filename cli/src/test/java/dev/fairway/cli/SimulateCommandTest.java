@@ -89,6 +89,22 @@ class SimulateCommandTest {
   }
 
   @Test
+  void shouldTellInItsHelpWhatBackoffAloneIsJudgedBy() {
+    // when
+    int code = run("--help");
+
+    // then
+    assertThat(code).isZero();
+    assertThat(out.toString().replaceAll("\\s+", " "))
+        .contains(
+            "at least 97 % of the work,",
+            "at least 97 % of the pull requests,",
+            "more than 60 s longer",
+            "at most 3 % more tokens",
+            "seed+knobs and fairway+knobs");
+  }
+
+  @Test
   void shouldDrawOneWorldOnly() {
     assertThat(run("--rho 0.8,1.0 --html x.html")).isEqualTo(2);
     assertThat(err.toString()).contains("Expected one world for --html and --png, but found 2");
@@ -130,6 +146,9 @@ class SimulateCommandTest {
         "--replan-cost 9-1",
         "--knobs [1]",
         "--knobs {",
+        "--policies fairway+knobs",
+        "--policies fifo-bucket --knobs {\"margin\":{\"start\":0.7}}",
+        "--policies seed+knobs --knobs {}",
         "--jobs 0",
         "--scenario storm"
       })
@@ -137,6 +156,43 @@ class SimulateCommandTest {
     assertThat(run(line)).isEqualTo(2);
     assertThat(err.toString()).startsWith("fairway: Expected ").contains("fairway simulate --help");
     assertThat(out.toString()).isEmpty();
+  }
+
+  @Test
+  void shouldRunTheSameFleetWithKnobsAndWithout() throws IOException {
+    // given
+    String world = "--agents 10 --seeds 4 --hours 0.3 --headers=false --policies fairway --json -";
+    run(world);
+    JsonNode without = new ObjectMapper().readTree(out.toString());
+    out.getBuffer().setLength(0);
+
+    // when
+    int code = run(world + " --knobs {\"margin\":{\"start\":0.5}}");
+
+    // then
+    assertThat(code).isZero();
+    JsonNode with = new ObjectMapper().readTree(out.toString());
+    JsonNode policies = with.get("policies");
+    assertThat(policies.fieldNames()).toIterable().containsExactly("fairway", "fairway+knobs");
+    assertThat(policies.get("fairway")).isEqualTo(without.get("policies").get("fairway"));
+    assertThat(policies.get("fairway+knobs")).isNotEqualTo(policies.get("fairway"));
+    assertThat(with.get("parameters").get("knobs")).hasToString("{\"margin\":{\"start\":0.5}}");
+    assertThat(without.get("parameters").has("knobs")).isFalse();
+  }
+
+  @Test
+  void shouldRunThePairsOfAllWithKnobsOnly() {
+    // when
+    int code = run("--agents 10 --seeds 4 --hours 0.02 --knobs {\"margin\":{\"start\":0.5}}");
+
+    // then
+    assertThat(code).isZero();
+    assertThat(out.toString())
+        .containsSubsequence("\nseed ", "\nseed+knobs ", "\nfairway ", "\nfairway+knobs ")
+        .contains(" knobs={\"margin\":{\"start\":0.5}}");
+    out.getBuffer().setLength(0);
+    assertThat(run("--agents 10 --seeds 4 --hours 0.02")).isZero();
+    assertThat(out.toString()).contains("\nfairway ").doesNotContain("knobs");
   }
 
   @ParameterizedTest

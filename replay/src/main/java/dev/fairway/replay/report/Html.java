@@ -39,13 +39,7 @@ public final class Html {
 
   /** What the colours of {@link TurnPicture} mean. */
   public static String legend() {
-    StringBuilder html = new StringBuilder("<ul class=\"legend\">");
-    entry(html, "call", "model call");
-    entry(html, "tools", "tools run");
-    entry(html, "wait", "waits: in backoff, or for its lease");
-    entry(html, "re_plan", "re-plan: reads everything again");
-    entry(html, "refused", "429");
-    return html.append("</ul>\n").toString();
+    return Legend.TURNS.html();
   }
 
   /** Terms and what they mean, in their order. */
@@ -59,10 +53,6 @@ public final class Html {
                 .append(escape(meaning))
                 .append("</dd>\n"));
     return html.append("</dl>\n").toString();
-  }
-
-  private static void entry(StringBuilder html, String css, String text) {
-    html.append("<li><i class=\"").append(css).append("\"></i>").append(text).append("</li>");
   }
 
   static String css() {

@@ -21,6 +21,10 @@ import javax.imageio.ImageIO;
 final class Raster {
   private static final int MARGIN = 16;
   private static final int CAPTION = 22;
+
+  /** On the element: the renderer lets the rule of all text go before that of a class. */
+  private static final String CAPTION_STYLE = "font-size: 14px; font-weight: bold; fill: #1c2128";
+
   private static final Pattern COLOUR = Pattern.compile("--([a-z]+): (#[0-9a-f]{6});");
 
   private Raster() {}
@@ -35,7 +39,8 @@ final class Raster {
       shapes.append(
           String.format(
               Locale.ROOT,
-              "<text class=\"caption\" x=\"%d\" y=\"%d\">%s</text>%n<g transform=\"translate(0 %d)\">%n",
+              "<text style=\"%s\" x=\"%d\" y=\"%d\">%s</text>%n<g transform=\"translate(0 %d)\">%n",
+              CAPTION_STYLE,
               MARGIN,
               height + CAPTION - 8,
               Html.escape(panel.caption()),

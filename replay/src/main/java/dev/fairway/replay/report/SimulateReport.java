@@ -5,12 +5,14 @@ import dev.fairway.replay.simulate.Policy;
 import dev.fairway.replay.simulate.Spread;
 import dev.fairway.replay.simulate.Study;
 import dev.fairway.replay.simulate.StudyResult;
+import dev.fairway.replay.simulate.StudyTable;
 import dev.fairway.replay.world.World;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * A study as a page: the table over all seeds, and pictures of its first seed, for which up to
@@ -59,17 +61,17 @@ public final class SimulateReport {
         .filter(Policy::isBackoffAlone)
         .min((a, b) -> Boolean.compare(b == Policy.FULL_JITTER_30, a == Policy.FULL_JITTER_30))
         .ifPresent(wanted::add);
-    for (Policy policy :
-        List.of(
-            Policy.SEED,
-            Policy.FAIRWAY,
-            Policy.CLAIRVOYANT,
-            Policy.FIFO_BUCKET,
-            Policy.SHARED_RPM)) {
-      if (asked.contains(policy) && wanted.size() < PICTURED_MAX) {
-        wanted.add(policy);
-      }
-    }
+    // With knobs the pair of one preset comes first, to be compared.
+    List<Policy> others =
+        asked.contains(Policy.FAIRWAY_KNOBS)
+            ? List.of(Policy.FAIRWAY, Policy.FAIRWAY_KNOBS, Policy.CLAIRVOYANT, Policy.SEED)
+            : List.of(Policy.SEED, Policy.SEED_KNOBS, Policy.FAIRWAY, Policy.CLAIRVOYANT);
+    Stream.concat(
+            others.stream(), Stream.of(Policy.SEED_KNOBS, Policy.FIFO_BUCKET, Policy.SHARED_RPM))
+        .distinct()
+        .filter(asked::contains)
+        .limit(PICTURED_MAX - wanted.size())
+        .forEach(wanted::add);
     return wanted;
   }
 
@@ -106,10 +108,12 @@ public final class SimulateReport {
         .append(" to the call that went through; seed ")
         .append(study.seeds().get(0))
         .append(".</p>\n")
+        .append(Legend.WAITS.html())
         .append(WaitPicture.drawing(runs).inPage("Waits by role"));
     html.append("<h2>The whole run</h2>\n")
         .append("<p class=\"muted\">Input charged each minute, the fleet's and, on top and grey,")
-        .append(" everybody else's, against the limit; and 429s.</p>\n");
+        .append(" everybody else's, against the limit; and 429s.</p>\n")
+        .append(Legend.LIMIT.html());
     runs.forEach(
         (name, run) ->
             html.append("<h3>")
@@ -135,24 +139,40 @@ public final class SimulateReport {
     return html.append(Html.end()).toString();
   }
 
-  /** The same pictures as one PNG, light. */
+  /** The same pictures as one PNG, light, with what it takes to read them without the page. */
   public byte[] png() {
+    String ofSeed = "Seed " + study.seeds().get(0) + ": ";
     List<Raster.Panel> panels = new ArrayList<>();
-    panels.add(new Raster.Panel(subtitle(), new Svg(0)));
     panels.add(
-        new Raster.Panel("Waits by role: median / 95th percentile", WaitPicture.drawing(runs)));
+        new Raster.Panel(
+            "One fleet, one limit, " + study.policies().size() + " policies",
+            TextPicture.words(
+                List.of(
+                    subtitle(),
+                    "Mean over the seeds, and standard deviation; c: over the clairvoyant's"))));
+    panels.add(new Raster.Panel("", TextPicture.table(StudyTable.rows(study))));
+    List<String> answers = new ArrayList<>();
+    runs.forEach((name, run) -> answers.add(name + ": " + Waves.of(run, whole).answer()));
+    panels.add(
+        new Raster.Panel(
+            ofSeed + "do the waves line up with the work?", TextPicture.words(answers)));
+    panels.add(new Raster.Panel(ofSeed + "waits by role", Legend.WAITS.drawing()));
+    panels.add(new Raster.Panel("", WaitPicture.drawing(runs)));
+    panels.add(
+        new Raster.Panel(ofSeed + "the whole run, limit used and 429s", Legend.LIMIT.drawing()));
     runs.forEach(
         (name, run) ->
             panels.add(
                 new Raster.Panel(
-                    name + ": limit used and 429s, whole run",
-                    LimitPicture.drawing(run, whole, inputPerMinute, minutePeak()))));
+                    name, LimitPicture.drawing(run, whole, inputPerMinute, minutePeak()))));
+    panels.add(
+        new Raster.Panel(ofSeed + "429s and turns. " + closeUpWords(), Legend.TURNS.drawing()));
     runs.forEach(
         (name, run) ->
             panels.add(
-                new Raster.Panel(
-                    name + ": 429s and turns",
-                    TurnPicture.drawing(run.agents(), close, mostRefused()))));
+                new Raster.Panel(name, TurnPicture.drawing(run.agents(), close, mostRefused()))));
+    panels.add(
+        new Raster.Panel("The world", TextPicture.words(List.of(StudyTable.parameters(study)))));
     return Raster.png(panels);
   }
 
@@ -190,16 +210,22 @@ public final class SimulateReport {
     html.append(
             "</tbody>\n</table></div>\n<p class=\"muted\">Mean over the seeds, and its standard")
         .append(" deviation where there are several.</p>\n");
+    if (runs.size() < study.policies().size()) {
+      html.append("<p class=\"muted\">What follows shows ")
+          .append(Html.escape(String.join(", ", runs.keySet())))
+          .append(".</p>\n");
+    }
     for (StudyResult.Beaten beaten : study.beaten()) {
       html.append("<p class=\"muted\">")
           .append(
               String.format(
                   Locale.ROOT,
-                  "Seed %d: %s beats the clairvoyant in %s, by a factor of %.4f.",
+                  "Seed %d: %s beats the clairvoyant in %s, %s%s.",
                   beaten.seed(),
                   beaten.policy().wireName(),
                   words(beaten.metric()),
-                  beaten.factor()))
+                  Double.isInfinite(beaten.factor()) ? "" : "by a factor of ",
+                  beaten.words()))
           .append("</p>\n");
     }
   }
@@ -220,31 +246,37 @@ public final class SimulateReport {
     return String.format(Locale.ROOT, pattern, value);
   }
 
-  /** Variance over mean of 429s per interval, and how far they come when turns want their calls. */
+  /** How bunched 429s come, how far they come when turns want their calls, and what that says. */
   private void waves(StringBuilder html) {
+    runs.forEach(
+        (name, run) ->
+            html.append("<p><strong>")
+                .append(Html.escape(name))
+                .append("</strong>: ")
+                .append(Html.escape(Waves.of(run, whole).answer()))
+                .append("</p>\n"));
     html.append(
             "<p class=\"muted\">How bunched 429s come (the variance of their number in an interval, over")
         .append(" its mean): 1 where they come one by one, far more where they come in waves.")
         .append(" Beside it the same of the moments when turns want a call, and how far the two go")
-        .append(" together (correlation, in 10 s).</p>\n")
+        .append(" together (correlation of their numbers, in 10 s): 1 where they rise and fall as")
+        .append(" one, 0 where they have nothing to do with each other.</p>\n")
         .append(
             "<div class=\"scroll\"><table>\n<thead><tr><th></th><th>429s</th><th>in 100 ms</th>")
         .append("<th>in 1 s</th><th>in 10 s</th><th>wishes, in 10 s</th><th>correlation</th>")
         .append("</tr></thead>\n<tbody>\n");
     runs.forEach(
         (name, run) -> {
-          List<AgentLine> agents = run.agents();
-          Bins tens = Bins.ofRefusals(agents, whole, 10_000);
-          Bins wishes = Bins.of(run.wantedMs(), whole, 10_000);
+          Waves waves = Waves.of(run, whole);
           html.append("<tr><td>").append(Html.escape(name)).append("</td><td>");
-          html.append(String.format(Locale.ROOT, "%,d", run.refusals()));
+          html.append(String.format(Locale.ROOT, "%,d", waves.refusals()));
           for (double value :
               new double[] {
-                Bins.ofRefusals(agents, whole, 100).dispersion(),
-                Bins.ofRefusals(agents, whole, 1000).dispersion(),
-                tens.dispersion(),
-                wishes.dispersion(),
-                tens.correlation(wishes)
+                waves.in100Ms(),
+                waves.in1S(),
+                waves.in10S(),
+                waves.wishesIn10S(),
+                waves.correlation()
               }) {
             html.append("</td><td>").append(Double.isNaN(value) ? "-" : number(value));
           }
@@ -262,7 +294,10 @@ public final class SimulateReport {
     meanings.put(
         "re-plan",
         "What an agent does that gave a turn up: it has lost its place and reads everything again.");
-    study.policies().forEach(policy -> meanings.put(policy.wireName(), policy.meaning()));
+    for (Policy policy : study.policies()) {
+      String knobs = policy.hasKnobs() ? " They are " + study.knobs() + "." : "";
+      meanings.put(policy.wireName(), policy.meaning() + knobs);
+    }
     // It always runs: the others are measured against it.
     meanings.put(Policy.CLAIRVOYANT.wireName(), Policy.CLAIRVOYANT.meaning());
     for (Metric metric : Metric.values()) {
@@ -277,9 +312,10 @@ public final class SimulateReport {
 
   private void parameters(StringBuilder html) {
     Map<String, String> values = new LinkedHashMap<>();
-    study.options().parameters().forEach((name, value) -> values.put(name, String.valueOf(value)));
-    html.append("<h2>The world</h2>\n<p class=\"muted\">Every parameter of the simulation;")
-        .append(" 'fairway simulate --help' says what each is.</p>\n")
+    study.parameters().forEach((name, value) -> values.put(name, String.valueOf(value)));
+    html.append("<h2>The world</h2>\n<p class=\"muted\">Every parameter of the simulation")
+        .append(study.knobs().isEmpty() ? "" : ", and the knobs of the policies named so")
+        .append("; 'fairway simulate --help' says what each is.</p>\n")
         .append(Html.definitions(values));
     runs.forEach(
         (name, run) -> {

@@ -30,7 +30,13 @@ final class TimeAxis {
         atMs <= window.toMs();
         atMs += tickMs) {
       lines.append(String.format(Locale.ROOT, "M%.1f %dV%d", x(atMs), top, svg.height() - HEIGHT));
-      svg.text("middle", x(atMs), svg.height() - 6.0, label(atMs / 1000, tickMs / 1000));
+      // The last label stays within the picture.
+      boolean last = x(atMs) > Svg.WIDTH - RIGHT - 4;
+      svg.text(
+          last ? "end" : "middle",
+          last ? Svg.WIDTH - 2 : x(atMs),
+          svg.height() - 6.0,
+          label(atMs / 1000, tickMs / 1000));
     }
     svg.path("rule", lines);
   }
@@ -51,8 +57,9 @@ final class TimeAxis {
   }
 
   private static String label(double seconds, double tickSeconds) {
-    return tickSeconds < 60
+    // Minutes from half a minute on: a close-up and its whole run then have the same unit.
+    return tickSeconds < 30
         ? String.format(Locale.ROOT, "%.0f s", seconds)
-        : String.format(Locale.ROOT, "%.0f min", seconds / 60);
+        : String.format(Locale.ROOT, tickSeconds % 60 == 0 ? "%.0f min" : "%.1f min", seconds / 60);
   }
 }

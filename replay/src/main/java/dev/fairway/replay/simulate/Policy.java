@@ -1,5 +1,6 @@
 package dev.fairway.replay.simulate;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.replay.world.Admission;
 import dev.fairway.replay.world.Backoff;
@@ -9,6 +10,7 @@ import dev.fairway.replay.world.ProtocolGate;
 import dev.fairway.replay.world.clairvoyant.ClairvoyantGate;
 import dev.fairway.schemas.PolicyPreset;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -40,10 +42,18 @@ public enum Policy {
   SEED(
       "seed",
       "Fairway's engine with the published rules.",
+      knobs -> engine(PolicyPreset.SEED, Policy.none())),
+  SEED_KNOBS(
+      "seed+knobs",
+      "As seed, with the knobs of this run in its quota.",
       knobs -> engine(PolicyPreset.SEED, knobs)),
   FAIRWAY(
       "fairway",
       "Fairway's engine as it is by default.",
+      knobs -> engine(PolicyPreset.FAIRWAY, Policy.none())),
+  FAIRWAY_KNOBS(
+      "fairway+knobs",
+      "As fairway, with the knobs of this run in its quota.",
       knobs -> engine(PolicyPreset.FAIRWAY, knobs)),
   CLAIRVOYANT(
       "clairvoyant",
@@ -79,6 +89,10 @@ public enum Policy {
     return ProtocolGate.of(maker, Backoff.FULL_JITTER_30);
   }
 
+  private static ObjectNode none() {
+    return JsonNodeFactory.instance.objectNode();
+  }
+
   /** Name on the command line and in results. */
   public String wireName() {
     return wireName;
@@ -92,8 +106,8 @@ public enum Policy {
   /**
    * Makes its gates.
    *
-   * @param knobs what the quota of an engine has besides its limits, as in a quota's JSON; empty
-   *     for its preset's
+   * @param knobs what the quota of an engine with knobs has besides its limits, as in a quota's
+   *     JSON; nothing to the other policies
    */
   public Gate.Maker gate(ObjectNode knobs) {
     return gate.apply(knobs);
@@ -102,6 +116,23 @@ public enum Policy {
   /** Whether agents are alone with the provider's refusals. */
   public boolean isBackoffAlone() {
     return backoffAlone;
+  }
+
+  /** Whether its engine's quota has the knobs of the run. */
+  public boolean hasKnobs() {
+    return this == SEED_KNOBS || this == FAIRWAY_KNOBS;
+  }
+
+  /** The same engine with the knobs of the run; empty for what is none, or has them already. */
+  public Optional<Policy> withKnobs() {
+    return this == SEED
+        ? Optional.of(SEED_KNOBS)
+        : this == FAIRWAY ? Optional.of(FAIRWAY_KNOBS) : Optional.empty();
+  }
+
+  /** All that need no knobs, in their order. */
+  public static List<Policy> withoutKnobs() {
+    return Arrays.stream(values()).filter(policy -> !policy.hasKnobs()).toList();
   }
 
   /** The policy of that name, if there is one. */

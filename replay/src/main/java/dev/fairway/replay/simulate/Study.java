@@ -29,7 +29,7 @@ public final class Study {
   /**
    * A study; policies are reported in the order given.
    *
-   * @param knobs of the engine's quota, see {@link Policy#gate}
+   * @param knobs of the quotas of policies with knobs, see {@link Policy#gate}; empty for none
    */
   public Study(WorldOptions options, List<Long> seeds, List<Policy> policies, ObjectNode knobs) {
     this.knobs = knobs;
@@ -91,7 +91,7 @@ public final class Study {
           progress.accept(what);
         }
       }
-      return new StudyResult(options, seeds, policies, results);
+      return new StudyResult(options, knobs, seeds, policies, results);
     } finally {
       pool.shutdownNow();
     }

@@ -1,21 +1,25 @@
 package dev.fairway.replay.simulate;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.replay.world.WorldOptions;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
  * What a study found.
  *
  * @param options the world
+ * @param knobs of the quotas of policies with knobs; empty for none
  * @param seeds seeds, in the order of the runs
  * @param policies policies asked for, in the order asked
  * @param runs of each policy, in the order of the seeds; the clairvoyant's always among them
  */
 public record StudyResult(
     WorldOptions options,
+    ObjectNode knobs,
     List<Long> seeds,
     List<Policy> policies,
     Map<Policy, List<RunResult>> runs) {
@@ -24,8 +28,20 @@ public record StudyResult(
   private static final List<Metric> CONTESTED =
       List.of(Metric.USEFUL_VS_CLAIRVOYANT, Metric.FINISHED_VS_CLAIRVOYANT);
 
-  /** A seed on which a policy beat the clairvoyant, and by what factor. */
-  public record Beaten(long seed, Policy policy, Metric metric, double factor) {}
+  /**
+   * A seed on which a policy beat the clairvoyant.
+   *
+   * @param factor by what factor; infinite where the clairvoyant has none of it
+   */
+  public record Beaten(long seed, Policy policy, Metric metric, double factor) {
+
+    /** The factor, for people. */
+    public String words() {
+      return Double.isInfinite(factor)
+          ? "where the clairvoyant has none"
+          : String.format(Locale.ROOT, "%.4f", factor);
+    }
+  }
 
   /** A seed on which a policy sent no call at all, and the run's numbers. */
   public record Silent(long seed, Policy policy, RunResult run) {}
@@ -74,6 +90,15 @@ public record StudyResult(
     return all;
   }
 
+  /** All that the result depends on besides seeds and policies: the world, and knobs if any. */
+  public Map<String, Object> parameters() {
+    Map<String, Object> parameters = new LinkedHashMap<>(options.parameters());
+    if (!knobs.isEmpty()) {
+      parameters.put("knobs", knobs);
+    }
+    return parameters;
+  }
+
   /** As JSON values: means, their spread, each seed, and all parameters. */
   public Map<String, Object> json() {
     Map<String, Object> json = new LinkedHashMap<>();
@@ -88,7 +113,7 @@ public record StudyResult(
     beaten().forEach(b -> beaten.add(json(b)));
     json.put("clairvoyant_beaten", beaten);
     json.put("sent_nothing", silent().stream().map(StudyResult::json).toList());
-    json.put("parameters", options.parameters());
+    json.put("parameters", parameters());
     return json;
   }
 

@@ -3,7 +3,6 @@ package dev.fairway.replay.simulate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.stream.Collectors;
 
 /** A study's result as lines for people: means with the standard deviation over the seeds. */
@@ -37,23 +36,35 @@ public final class StudyTable {
             result.options().fleet().agents(),
             result.options().provider().rho(),
             result.seeds()));
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(head());
-    result.policies().forEach(policy -> rows.add(row(result, policy)));
-    lines.addAll(aligned(rows));
+    lines.addAll(aligned(rows(result)));
     for (StudyResult.Beaten beaten : result.beaten()) {
       lines.add(
           String.format(
               Locale.ROOT,
-              "seed %d: %s beats the clairvoyant, %s %.4f",
+              "seed %d: %s beats the clairvoyant, %s %s",
               beaten.seed(),
               beaten.policy().wireName(),
               beaten.metric().wireName(),
-              beaten.factor()));
+              beaten.words()));
     }
     result.silent().forEach(silent -> lines.add(line(silent)));
-    lines.add("parameters: " + parameters(result.options().parameters()));
+    lines.add(parameters(result));
     return lines;
+  }
+
+  /** The table's cells: a row of heads, then one of each policy. */
+  public static List<List<String>> rows(StudyResult result) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(head());
+    result.policies().forEach(policy -> rows.add(row(result, policy)));
+    return rows;
+  }
+
+  /** All parameters of a result in a line. */
+  public static String parameters(StudyResult result) {
+    return result.parameters().entrySet().stream()
+        .map(p -> p.getKey() + "=" + p.getValue())
+        .collect(Collectors.joining(" ", "parameters: ", ""));
   }
 
   private static String line(StudyResult.Silent silent) {
@@ -64,12 +75,6 @@ public final class StudyTable {
             .map(r -> r.times() + " times it rejected as " + r.reason() + ": " + r.detail())
             .orElse("it rejected none either");
     return "seed " + silent.seed() + ": " + silent.policy().wireName() + " sent no call; " + why;
-  }
-
-  private static String parameters(Map<String, Object> parameters) {
-    return parameters.entrySet().stream()
-        .map(p -> p.getKey() + "=" + p.getValue())
-        .collect(Collectors.joining(" "));
   }
 
   private static List<String> head() {

@@ -1,6 +1,8 @@
 package dev.fairway.replay.simulate;
 
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -17,17 +19,62 @@ public final class Verdict {
 
   private Verdict() {}
 
+  /** What a backoff is measured by, named as the line's numbers are. */
+  private enum Criterion {
+    WORK("useful/c", Metric.USEFUL_VS_CLAIRVOYANT) {
+      @Override
+      boolean holds(double own, double best) {
+        return own >= AS_GOOD * best;
+      }
+    },
+    PULL_REQUESTS("PRs", Metric.FINISHED_PRS) {
+      @Override
+      boolean holds(double own, double best) {
+        return own >= AS_GOOD * best;
+      }
+    },
+    WAIT("wait", Metric.CRITICAL_WAIT_S) {
+      @Override
+      boolean holds(double own, double best) {
+        return own <= AS_SOON_S + best;
+      }
+    },
+    TOKENS("tokens/useful", Metric.TOKENS_VS_USEFUL) {
+      @Override
+      boolean holds(double own, double best) {
+        return own <= AS_CHEAP * best;
+      }
+    };
+
+    final String title;
+    final Metric metric;
+
+    Criterion(String title, Metric metric) {
+      this.title = title;
+      this.metric = metric;
+    }
+
+    abstract boolean holds(double own, double best);
+
+    /** Where the best has nothing to measure, such as no merged pull request, all are as good. */
+    boolean isMet(StudyResult result, Policy policy, Policy best) {
+      double ofBest = mean(result, best, metric);
+      return Double.isNaN(ofBest) || holds(mean(result, policy, metric), ofBest);
+    }
+  }
+
   /**
    * The backoff that would do alone, the best if several: it does at least 97 % of the work, merges
    * at least 97 % of the pull requests, lets none wait more than 60 s longer on the mean, and pays
-   * at most 3 % more tokens for useful ones than the engine's default, or the clairvoyant where
-   * that did not run. Empty if none would, or none ran.
+   * at most 3 % more tokens for useful ones than the engine's default; or than the engine with
+   * knobs, or the clairvoyant, where those before did not run. What that one has no number of is
+   * not asked for: no wait where it merged nothing. Empty if none would, or none ran.
    */
   public static Optional<Policy> backoffAloneWouldDo(StudyResult result) {
     Policy best = measure(result);
     Policy found = null;
     for (Policy policy : result.policies()) {
-      if (policy.isBackoffAlone() && isAsGood(result, policy, best)) {
+      if (policy.isBackoffAlone() && misses(result, policy, best).isEmpty()) {
         found = found == null || useful(result, policy) > useful(result, found) ? policy : found;
       }
     }
@@ -35,20 +82,22 @@ public final class Verdict {
   }
 
   /**
-   * The verdict in a line, with the numbers behind it: the best backoff that ran beside what it is
-   * measured against. Both may be bad, where nobody has the patience to wait.
+   * The verdict in a line, with what is missing and the numbers behind it: the best backoff that
+   * ran beside what it is measured against. Both may be bad, where nobody has the patience to wait.
    */
   public static String line(StudyResult result) {
-    Optional<Policy> enough = backoffAloneWouldDo(result);
-    return enough
+    return backoffAloneWouldDo(result)
         .or(() -> bestBackoff(result))
-        .map(
-            policy ->
-                (enough.isPresent() ? "yes: " : "no: ")
-                    + numbers(result, policy)
-                    + "; "
-                    + numbers(result, measure(result)))
+        .map(policy -> line(result, policy, measure(result)))
         .orElse("no backoff ran");
+  }
+
+  private static String line(StudyResult result, Policy policy, Policy best) {
+    List<String> misses = misses(result, policy, best);
+    return (misses.isEmpty() ? "yes: " : "no (" + String.join(", ", misses) + "): ")
+        + numbers(result, policy)
+        + "; "
+        + numbers(result, best);
   }
 
   private static Optional<Policy> bestBackoff(StudyResult result) {
@@ -58,29 +107,36 @@ public final class Verdict {
   }
 
   private static String numbers(StudyResult result, Policy policy) {
-    double waitS = mean(result, policy, Metric.CRITICAL_WAIT_S);
     return String.format(
         Locale.ROOT,
-        "%s useful/c %.2f, tokens/useful %.2f, PRs %.1f%s",
+        "%s useful/c %s, tokens/useful %s, PRs %s, wait %s",
         policy.wireName(),
-        useful(result, policy),
-        mean(result, policy, Metric.TOKENS_VS_USEFUL),
-        mean(result, policy, Metric.FINISHED_PRS),
-        Double.isNaN(waitS) ? "" : String.format(Locale.ROOT, ", wait %.0f s/PR", waitS));
+        number("%.2f", useful(result, policy)),
+        number("%.2f", mean(result, policy, Metric.TOKENS_VS_USEFUL)),
+        number("%.1f", mean(result, policy, Metric.FINISHED_PRS)),
+        number("%.0f s/PR", mean(result, policy, Metric.CRITICAL_WAIT_S)));
+  }
+
+  private static String number(String format, double value) {
+    return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, format, value);
   }
 
   private static Policy measure(StudyResult result) {
-    return result.policies().contains(Policy.FAIRWAY) ? Policy.FAIRWAY : Policy.CLAIRVOYANT;
+    return List.of(Policy.FAIRWAY, Policy.FAIRWAY_KNOBS).stream()
+        .filter(result.policies()::contains)
+        .findFirst()
+        .orElse(Policy.CLAIRVOYANT);
   }
 
-  private static boolean isAsGood(StudyResult result, Policy policy, Policy best) {
-    return useful(result, policy) >= AS_GOOD * useful(result, best)
-        && mean(result, policy, Metric.FINISHED_PRS)
-            >= AS_GOOD * mean(result, best, Metric.FINISHED_PRS)
-        && mean(result, policy, Metric.CRITICAL_WAIT_S)
-            <= AS_SOON_S + mean(result, best, Metric.CRITICAL_WAIT_S)
-        && mean(result, policy, Metric.TOKENS_VS_USEFUL)
-            <= AS_CHEAP * mean(result, best, Metric.TOKENS_VS_USEFUL);
+  /** What the policy falls short in; the work first. */
+  private static List<String> misses(StudyResult result, Policy policy, Policy best) {
+    List<String> misses = new ArrayList<>();
+    for (Criterion criterion : Criterion.values()) {
+      if (!criterion.isMet(result, policy, best)) {
+        misses.add(criterion.title);
+      }
+    }
+    return misses;
   }
 
   private static double useful(StudyResult result, Policy policy) {

@@ -119,7 +119,8 @@ public enum Parameter {
       default:
         value = number(text);
     }
-    if (!(value >= least && value <= most)) {
+    boolean wrongStep = this == AGENTS && value % Group.SIZE != 0;
+    if (!(value >= least && value <= most) || wrongStep) {
       throw new IllegalArgumentException(
           "Expected " + range() + " for --" + optionName() + ", but found '" + text + "'");
     }
@@ -150,7 +151,8 @@ public enum Parameter {
       case WINDOW:
         return "token-bucket, fixed or rolling";
       default:
-        return "a number from " + json(least) + " to " + json(most);
+        String number = this == AGENTS ? "a multiple of " + Group.SIZE : "a number";
+        return number + " from " + json(least) + " to " + json(most);
     }
   }
 

@@ -70,12 +70,7 @@ public final class WorldOptions {
    * @throws IllegalArgumentException if the text is no value of it; the message is for people
    */
   public WorldOptions with(Parameter parameter, String text) {
-    double value = parameter.parse(text);
-    if (parameter == Parameter.AGENTS && value % Group.SIZE != 0) {
-      throw new IllegalArgumentException(
-          "Expected a multiple of " + Group.SIZE + " for --agents, but found '" + text + "'");
-    }
-    return with(parameter, value);
+    return with(parameter, parameter.parse(text));
   }
 
   WorldOptions with(Parameter parameter, double value) {

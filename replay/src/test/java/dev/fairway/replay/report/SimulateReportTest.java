@@ -3,6 +3,7 @@ package dev.fairway.replay.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.replay.report.AgentLine.Activity;
 import dev.fairway.replay.simulate.Policy;
 import dev.fairway.replay.simulate.RunResult;
@@ -18,10 +19,13 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import javax.imageio.ImageIO;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
@@ -83,7 +87,7 @@ class SimulateReportTest {
         colours.add(image.getRGB(x, y) & 0xffffff);
       }
     }
-    assertThat(colours).contains(0x2f6fd0, 0xf0b43c, 0xd3222a, 0xc3cad4);
+    assertThat(colours).contains(0x2f6fd0, 0xf0b43c, 0xf7deab, 0xd3222a, 0xc3cad4, 0x8e44ad);
     String wanted = System.getProperty("fairway.picture");
     if (wanted != null) {
       Files.write(Path.of(wanted + ".png"), png);
@@ -109,10 +113,15 @@ class SimulateReportTest {
 
   @Test
   void shouldPictureTheControlAndTheMostTellingOfTheOthers() {
-    assertThat(SimulateReport.pictured(List.of(Policy.values())))
+    assertThat(SimulateReport.pictured(Policy.withoutKnobs()))
         .containsExactly(Policy.FULL_JITTER_30, Policy.SEED, Policy.FAIRWAY, Policy.CLAIRVOYANT);
     assertThat(SimulateReport.pictured(List.of(Policy.SHARED_RPM)))
         .containsExactly(Policy.SHARED_RPM);
+    assertThat(SimulateReport.pictured(List.of(Policy.values())))
+        .containsExactly(
+            Policy.FULL_JITTER_30, Policy.FAIRWAY, Policy.FAIRWAY_KNOBS, Policy.CLAIRVOYANT);
+    assertThat(SimulateReport.pictured(List.of(Policy.SEED, Policy.SEED_KNOBS)))
+        .containsExactly(Policy.SEED, Policy.SEED_KNOBS);
   }
 
   @Test
@@ -127,6 +136,94 @@ class SimulateReportTest {
     assertThat(Bins.of(wave, minute, 1000).dispersion()).isEqualTo(59);
     assertThat(Bins.of(wave, minute, 1000).correlation(Bins.of(wave, minute, 1000))).isEqualTo(1);
     assertThat(Bins.of(List.of(), minute, 1000).dispersion()).isNaN();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, 300, NaN, 'no 429s, so no waves.'",
+    "29, 300, 0.9, cannot be said of 29 429s: it takes 30 or more.",
+    "300, 29, 0.9, cannot be said of so short a run",
+    "300, 300, NaN, cannot be said of so short a run",
+    "30, 30, 0.5, 'yes. The correlation is 0.50, not below the bound of 0.5: the wishes of turns account for 25 % '",
+    "300, 300, 0.4, 'no. The correlation is 0.40, below the bound of 0.5: the wishes of turns account for 16 % '",
+    "300, 300, -0.6, 'no. The correlation is -0.60, below the bound of 0.5: 429s do not become more '"
+  })
+  void shouldAnswerWhetherTheWavesLineUp(
+      long refusals, int intervals, double correlation, String expected) {
+    assertThat(new Waves(refusals, intervals, 1, 1, 1, 1, correlation).answer())
+        .startsWith(expected);
+  }
+
+  @Test
+  void shouldAnswerOfEachPolicyThatItPictures() {
+    for (String name : List.of("full-jitter-30", "fifo-bucket", "clairvoyant")) {
+      assertThat(report.html())
+          .contains(
+              "<strong>"
+                  + name
+                  + "</strong>: "
+                  + Waves.of(report.run(name), new Window(0, 1_800_000)).answer());
+    }
+    assertThat(Waves.of(report.run("full-jitter-30"), new Window(0, 1_800_000)).answer())
+        .startsWith("no. The correlation is ");
+  }
+
+  @Test
+  void shouldNameTheKnobsOnThePage() throws Exception {
+    // given
+    ObjectNode knobs = JsonNodeFactory.instance.objectNode();
+    knobs.putObject("margin").put("start", 0.7);
+    Study study =
+        new Study(
+            WorldOptions.defaults().with(Parameter.AGENTS, "10").with(Parameter.HOURS, "0.1"),
+            List.of(1L),
+            List.of(Policy.FAIRWAY, Policy.FAIRWAY_KNOBS),
+            knobs);
+
+    // when
+    String html = SimulateReport.of(study, study.run(1, done -> {})).html();
+
+    // then
+    assertThat(html)
+        .contains(
+            "<dt>fairway</dt><dd>" + Policy.FAIRWAY.meaning() + "</dd>",
+            "<dt>fairway+knobs</dt><dd>As fairway, with the knobs of this run in its quota. They are"
+                + " {&quot;margin&quot;:{&quot;start&quot;:0.7}}.</dd>",
+            "<dt>knobs</dt><dd>{&quot;margin&quot;:{&quot;start&quot;:0.7}}</dd>");
+  }
+
+  @Test
+  void shouldLabelACloseUpInTheUnitOfItsRun() {
+    // given: a whole run of three hours, and seven minutes of it
+    Svg whole = new Svg(100);
+    Svg close = new Svg(100);
+    Svg seconds = new Svg(100);
+
+    // when
+    new TimeAxis(new Window(0, 10_800_000)).draw(whole, 0);
+    new TimeAxis(new Window(600_000, 1_020_000)).draw(close, 0);
+    new TimeAxis(new Window(0, 60_000)).draw(seconds, 0);
+
+    // then
+    assertThat(whole.shapes()).contains(">30 min<").doesNotContain(" s<");
+    assertThat(close.shapes()).contains(">10.0 min<", ">10.5 min<").doesNotContain(" s<");
+    assertThat(seconds.shapes()).contains(">30 s<").doesNotContain("min<");
+  }
+
+  @Test
+  void shouldWrapWordsAndLoseNone() {
+    // given
+    String text = "parameters: " + "name=value ".repeat(60) + "x".repeat(400);
+
+    // when
+    String svg = TextPicture.words(List.of(text)).shapes();
+
+    // then
+    String written =
+        svg.lines().map(line -> line.replaceAll("<[^>]+>", "")).collect(Collectors.joining());
+    assertThat(written.replace(" ", "")).isEqualTo(text.replace(" ", ""));
+    assertThat(svg.lines().mapToInt(line -> line.replaceAll("<[^>]+>", "").length()).max())
+        .hasValue(170);
   }
 
   @Test

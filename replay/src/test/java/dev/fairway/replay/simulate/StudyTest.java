@@ -31,8 +31,12 @@ class StudyTest {
   void shouldGiveTheSameBytesAgainHoweverManyRunAtATime()
       throws InterruptedException, JsonProcessingException {
     // when
-    String first = new ObjectMapper().writeValueAsString(run(SHORT, 1, Policy.values()).json());
-    String again = new ObjectMapper().writeValueAsString(run(SHORT, 2, Policy.values()).json());
+    String first =
+        new ObjectMapper()
+            .writeValueAsString(run(SHORT, 1, Policy.withoutKnobs().toArray(new Policy[0])).json());
+    String again =
+        new ObjectMapper()
+            .writeValueAsString(run(SHORT, 2, Policy.withoutKnobs().toArray(new Policy[0])).json());
 
     // then
     assertThat(again).isEqualTo(first);
@@ -97,6 +101,7 @@ class StudyTest {
     StudyResult result =
         new StudyResult(
             SHORT,
+            NO_KNOBS,
             List.of(1L, 2L),
             List.of(Policy.FIFO_BUCKET, Policy.CLAIRVOYANT),
             java.util.Map.of(
@@ -132,18 +137,18 @@ class StudyTest {
 
     // when
     StudyResult result =
-        new Study(little, List.of(3L), List.of(Policy.FAIRWAY), reserving).run(1, done -> {});
+        new Study(little, List.of(3L), List.of(Policy.FAIRWAY_KNOBS), reserving).run(1, done -> {});
 
     // then
     assertThat(StudyTable.lines(result))
         .filteredOn(line -> line.startsWith("seed 3: "))
         .singleElement()
         .asString()
-        .contains("fairway sent no call; ")
+        .contains("fairway+knobs sent no call; ")
         .contains(" times it rejected as NEVER_FITS: Expected at most ")
         .endsWith("make it smaller");
     assertThat(result.json().get("sent_nothing"))
-        .hasToString("[{seed=3, policy=fairway, most_rejected=NEVER_FITS}]");
+        .hasToString("[{seed=3, policy=fairway+knobs, most_rejected=NEVER_FITS}]");
   }
 
   @Test
@@ -160,30 +165,47 @@ class StudyTest {
   }
 
   @Test
-  void shouldRunTheEngineWithOtherKnobs() throws InterruptedException {
+  void shouldRunTheEngineWithKnobsAndWithout() throws InterruptedException {
     // given
     ObjectNode low = JsonNodeFactory.instance.objectNode();
     low.putObject("margin").put("start", 0.6);
 
     // when
     StudyResult lower =
-        new Study(SHORT.with(Parameter.HEADERS, "false"), List.of(1L), List.of(Policy.SEED), low)
+        new Study(
+                SHORT.with(Parameter.HEADERS, "false"),
+                List.of(1L),
+                List.of(Policy.SEED, Policy.SEED_KNOBS),
+                low)
             .run(1, done -> {});
 
     // then
-    assertThat(mean(lower, Policy.SEED, Metric.USEFUL_VS_CLAIRVOYANT)).isLessThan(0.9);
+    assertThat(mean(lower, Policy.SEED_KNOBS, Metric.USEFUL_VS_CLAIRVOYANT)).isLessThan(0.9);
+    StudyResult without =
+        new Study(
+                SHORT.with(Parameter.HEADERS, "false"), List.of(1L), List.of(Policy.SEED), NO_KNOBS)
+            .run(1, done -> {});
+    assertThat(lower.runs().get(Policy.SEED)).isEqualTo(without.runs().get(Policy.SEED));
+    assertThat(lower.json().get("parameters"))
+        .extracting("knobs")
+        .hasToString("{\"margin\":{\"start\":0.6}}");
+    assertThat(StudyTable.lines(lower))
+        .last()
+        .asString()
+        .endsWith(" knobs={\"margin\":{\"start\":0.6}}");
+    assertThat(without.parameters()).doesNotContainKey("knobs");
   }
 
   @Test
   void shouldSayWhatTheEngineDoesNotTake() {
     // given
     ObjectNode wrong = JsonNodeFactory.instance.objectNode().put("lease_ttl_ms", -5);
-    Study study = new Study(SHORT, List.of(1L), List.of(Policy.SEED), wrong);
+    Study study = new Study(SHORT, List.of(1L), List.of(Policy.SEED_KNOBS), wrong);
 
     // when, then
     assertThatThrownBy(() -> study.run(1, done -> {}))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("seed on seed 1")
+        .hasMessageContaining("seed+knobs on seed 1")
         .hasMessageContaining("lease_ttl_ms");
   }
 

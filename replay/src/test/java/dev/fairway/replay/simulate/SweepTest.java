@@ -35,7 +35,9 @@ class SweepTest {
   @CsvSource({
     "patience-s=0, a number from 1 to",
     "patience=60, the name of a parameter",
-    "agents=15, a multiple of 10",
+    "agents=15, a multiple of 10 from 10 to 2000 for --agents",
+    "agents=7, a multiple of 10 from 10 to 2000 for --agents",
+    "agents=2010, a multiple of 10 from 10 to 2000 for --agents",
     "window=leaky, 'token-bucket, fixed or rolling'",
     "headers=no, true or false",
     "replan-cost=20-5, the smaller number first",
