@@ -41,7 +41,7 @@ class AdmissionMetricsTest {
         Map.of(),
         new Event.LeaseQueued("q", "r", "a", 1, 5, null, null),
         new Event.LeaseRejected(
-            "q", "r", "a", RejectReason.QUEUE_FULL, "", null, null, null, null, 1, null));
+            "q", "r", "a", RejectReason.QUEUE_FULL, "", null, null, null, null, 1, null, null));
     assertThat(registry.scrape())
         .contains("fairway_decisions_total{quota=\"q\",type=\"queued\"} 1.0")
         .contains("fairway_decisions_total{quota=\"q\",type=\"rejected\"} 1.0")
@@ -84,7 +84,7 @@ class AdmissionMetricsTest {
         Map.of(),
         settled(Settlement.Outcome.RATE_LIMITED, 0, 100),
         settled(Settlement.Outcome.SUCCEEDED, 150, -50),
-        new Event.LeaseExpired("q", "r", "a", "l"));
+        new Event.LeaseExpired("q", "r", "a", "l", 0, 0, null));
     assertThat(registry.scrape())
         .contains("fairway_settlements_total{outcome=\"RATE_LIMITED\",quota=\"q\"} 1.0")
         .contains("fairway_provider_429_total{quota=\"q\"} 1.0")
@@ -109,7 +109,7 @@ class AdmissionMetricsTest {
   @Test
   void shouldBoundTheQuotaLabel() {
     for (int i = 0; i < 10; i++) {
-      handled(Map.of(), new Event.LeaseExpired("q" + i, "r", "a", "l"));
+      handled(Map.of(), new Event.LeaseExpired("q" + i, "r", "a", "l", 0, 0, null));
     }
     assertThat(registry.scrape())
         .contains("fairway_leases_expired_total{quota=\"q0\"} 1.0")

@@ -68,7 +68,10 @@ public sealed interface Event {
     BACKFILL_SMALL,
     /** It takes little of what the head waits for. */
     BACKFILL_OTHER,
-    /** The breaker is open, and it was refused less often than who is first in line. */
+    /**
+     * The breaker is open, and it was refused less often than who is first in line, or that one
+     * gave a probe back.
+     */
     PROBE
   }
 
@@ -148,6 +151,7 @@ public sealed interface Event {
    * @param contentHash hash of the request, or null if it is not remembered
    * @param attempt which attempt of its call it was
    * @param budgetTask task whose retry budget it would have been counted in, or null
+   * @param tenant tenant in which its start tag is kept, or null where none is
    */
   record LeaseRejected(
       String quotaId,
@@ -160,7 +164,8 @@ public sealed interface Event {
       String contentHash,
       OpaqueBytes correlation,
       int attempt,
-      String budgetTask)
+      String budgetTask,
+      String tenant)
       implements Decision {}
 
   /** The same request again: its current decision once more. Changes nothing. */
@@ -191,6 +196,8 @@ public sealed interface Event {
    * @param inputKnown whether the input is settled now
    * @param sendDelayMs grant to send, or null where no signal told it
    * @param shift what it moves elsewhere
+   * @param tagShift what moves the finish tag of the agent's flow, in tag units
+   * @param cost what the call costs in the fair queue by what is known now, or null: as before
    */
   record LeaseRenewed(
       String quotaId,
@@ -201,7 +208,9 @@ public sealed interface Event {
       boolean inputKnown,
       long expiresAtMs,
       Long sendDelayMs,
-      Shift shift)
+      Shift shift,
+      long tagShift,
+      Long cost)
       implements Event {}
 
   /**
@@ -241,13 +250,40 @@ public sealed interface Event {
   /** A request that had been cancelled before it arrived. */
   record RequestIgnored(String quotaId, String requestId, String agentId) implements Event {}
 
-  /** A lease was reaped; nothing is refunded. */
-  record LeaseExpired(String quotaId, String requestId, String agentId, String leaseId)
+  /**
+   * A lease was reaped; nothing is refunded.
+   *
+   * @param tagShift what moves the finish tag of the agent's flow, in tag units
+   * @param tenantTag what moves the tag of its tenant, in tag units
+   * @param cost what the call costs in the fair queue, told nothing, or null: as before
+   */
+  record LeaseExpired(
+      String quotaId,
+      String requestId,
+      String agentId,
+      String leaseId,
+      long tagShift,
+      long tenantTag,
+      Long cost)
       implements Event {}
 
-  /** A call made without a lease was charged; {@code also} by quota id, in other quotas. */
+  /**
+   * A call made without a lease was charged.
+   *
+   * @param also charges by quota id, in other quotas
+   * @param tenant tenant of the agent, or null where no tag moves
+   * @param tagShift what moves the finish tag of the agent's flow, in tag units
+   * @param tenantTag what moves the tag of its tenant, in tag units
+   */
   record UnleasedCharged(
-      String quotaId, String requestId, String agentId, Amounts charged, Map<String, Amounts> also)
+      String quotaId,
+      String requestId,
+      String agentId,
+      Amounts charged,
+      Map<String, Amounts> also,
+      String tenant,
+      long tagShift,
+      long tenantTag)
       implements Event {}
 
   /** Why a waiting request weighs something else now. */
@@ -301,6 +337,12 @@ public sealed interface Event {
 
   /** ADAPTIVE keeps more, or less, of what is uncertain free; standard deviations, thousandths. */
   record SafetyFactorChanged(String quotaId, int fromMilli, int toMilli) implements Event {}
+
+  /**
+   * Whether an agent's word for what it has cached is taken from now on: no longer after a call
+   * that did not read it, and again after one that did.
+   */
+  record CacheClaimChecked(String quotaId, String agentId, boolean believed) implements Event {}
 
   /** Something that people should know of. */
   record AlertRaised(String quotaId, AlertKind kind, String subject, String detail)

@@ -53,12 +53,14 @@ public record QuotaSnapshot(
 
   static QuotaSnapshot of(QuotaState quota, long nowMs) {
     Amounts levels = Amounts.NONE;
+    Amounts reserved = quota.reserved();
     Amounts caps = Amounts.NONE;
     Amounts outside = Amounts.NONE;
     for (Dimension d : Dimension.values()) {
       if (quota.limits(d)) {
         levels = levels.with(d, quota.usable(d, nowMs));
         caps = caps.with(d, quota.highestUsable(d));
+        reserved = reserved.has(d) ? reserved : reserved.with(d, 0);
         if (quota.outside(d).sampledAtMs() != null) {
           outside = outside.with(d, quota.outside(d).perMinuteMilli() / 1000);
         }
@@ -78,7 +80,7 @@ public record QuotaSnapshot(
         quota.openLeases(),
         quota.order().size(),
         quota.virtualTime(),
-        quota.reserved(),
+        reserved,
         outside,
         hold == null ? null : quota.holdUntilMs(),
         hold,

@@ -1,12 +1,12 @@
 package dev.fairway.admission.engine;
 
 import dev.fairway.admission.engine.Event.EtaRevised;
-import dev.fairway.admission.engine.Event.LeaseExpired;
 import dev.fairway.admission.engine.Event.WaiterReweighted;
 import dev.fairway.admission.engine.alert.Alerts;
 import dev.fairway.admission.engine.breaker.Breaker;
 import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.lease.UntoldUse;
 import dev.fairway.admission.engine.margin.Aimd;
 import dev.fairway.admission.engine.margin.LearnedLimits;
 import dev.fairway.admission.engine.margin.ModeChange;
@@ -15,7 +15,6 @@ import dev.fairway.admission.engine.queue.Departures;
 import dev.fairway.admission.engine.queue.Drain;
 import dev.fairway.admission.engine.queue.Eta;
 import dev.fairway.admission.engine.state.KeyState;
-import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
@@ -77,10 +76,7 @@ final class TickHandler {
 
   private static void expireLeases(Transaction tx, QuotaState quota) {
     while (quota.nextExpiryMs() <= tx.nowMs() && tx.hasRoom()) {
-      Lease lease = quota.nextToExpire();
-      tx.emit(
-          new LeaseExpired(
-              quota.id(), lease.request().requestId(), lease.request().agentId(), lease.leaseId()));
+      tx.emit(UntoldUse.expired(quota, quota.nextToExpire()));
     }
   }
 

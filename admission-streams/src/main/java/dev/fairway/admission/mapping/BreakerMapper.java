@@ -13,6 +13,7 @@ import dev.fairway.schemas.BreakerRow;
 import dev.fairway.schemas.RampEnded;
 import dev.fairway.schemas.RampStarted;
 import dev.fairway.schemas.RefusalCounted;
+import java.util.List;
 
 /** Events and the row of breaker and ramp, both ways. Thread-safe. */
 final class BreakerMapper {
@@ -75,7 +76,9 @@ final class BreakerMapper {
         state.lastRefusedAtMs(),
         state.pausedAtMs(),
         ramp == null ? null : (Long) ramp.fromMs(),
-        ramp == null ? null : (Long) ramp.nextPhase());
+        ramp == null ? null : (Long) ramp.nextPhase(),
+        state.probeAgentId(),
+        state.idleProbers());
   }
 
   static Row.BreakerRow row(BreakerRow from) {
@@ -95,6 +98,8 @@ final class BreakerMapper {
             from.getProbeLeaseId(),
             from.getLastRefusedAtMs(),
             from.getPausedAtMs(),
-            ramp));
+            ramp,
+            from.getProbeAgentId(),
+            List.copyOf(from.getIdleProbers())));
   }
 }

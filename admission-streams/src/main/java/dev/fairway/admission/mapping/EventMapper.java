@@ -7,6 +7,7 @@ import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.schemas.AlertCleared;
 import dev.fairway.schemas.AlertRaised;
 import dev.fairway.schemas.BucketsResynced;
+import dev.fairway.schemas.CacheClaimChecked;
 import dev.fairway.schemas.DecisionRepeated;
 import dev.fairway.schemas.DimensionResync;
 import dev.fairway.schemas.DuplicateIgnored;
@@ -98,10 +99,25 @@ public final class EventMapper {
         a -> new Event.RequestIgnored(a.getQuota(), a.getRequestId(), a.getAgentId()));
     pair(
         Event.LeaseExpired.class,
-        e -> new LeaseExpired(e.quotaId(), e.requestId(), e.agentId(), e.leaseId()),
+        e ->
+            new LeaseExpired(
+                e.quotaId(),
+                e.requestId(),
+                e.agentId(),
+                e.leaseId(),
+                e.tagShift(),
+                e.tenantTag(),
+                e.cost()),
         LeaseExpired.class,
         a ->
-            new Event.LeaseExpired(a.getQuota(), a.getRequestId(), a.getAgentId(), a.getLeaseId()));
+            new Event.LeaseExpired(
+                a.getQuota(),
+                a.getRequestId(),
+                a.getAgentId(),
+                a.getLeaseId(),
+                a.getTagShift(),
+                a.getTenantTag(),
+                a.getCost()));
     pair(
         Event.UnleasedCharged.class,
         e ->
@@ -110,7 +126,10 @@ public final class EventMapper {
                 e.requestId(),
                 e.agentId(),
                 Values.amounts(e.charged()),
-                Values.map(e.also(), Values::amounts)),
+                Values.map(e.also(), Values::amounts),
+                e.tenant(),
+                e.tagShift(),
+                e.tenantTag()),
         UnleasedCharged.class,
         a ->
             new Event.UnleasedCharged(
@@ -118,7 +137,10 @@ public final class EventMapper {
                 a.getRequestId(),
                 a.getAgentId(),
                 Values.amounts(a.getCharged()),
-                Values.map(a.getAlso(), Values::amounts)));
+                Values.map(a.getAlso(), Values::amounts),
+                a.getTenant(),
+                a.getTagShift(),
+                a.getTenantTag()));
     pair(
         Event.DuplicateIgnored.class,
         e -> new DuplicateIgnored(e.quotaId(), e.requestId(), orEmpty(e.agentId()), e.leaseId()),
@@ -196,6 +218,11 @@ public final class EventMapper {
         e -> new SafetyFactorChanged(e.quotaId(), e.fromMilli(), e.toMilli()),
         SafetyFactorChanged.class,
         a -> new Event.SafetyFactorChanged(a.getQuota(), a.getFromMilli(), a.getToMilli()));
+    pair(
+        Event.CacheClaimChecked.class,
+        e -> new CacheClaimChecked(e.quotaId(), e.agentId(), e.believed()),
+        CacheClaimChecked.class,
+        a -> new Event.CacheClaimChecked(a.getQuota(), a.getAgentId(), a.getBelieved()));
     pair(
         Event.ResetLearned.class,
         e -> new ResetLearned(e.quotaId(), e.dimension().wireName(), e.resetAtMs()),
@@ -401,7 +428,8 @@ public final class EventMapper {
         e.contentHash(),
         Values.bytes(e.correlation()),
         e.attempt(),
-        e.budgetTask());
+        e.budgetTask(),
+        e.tenant());
   }
 
   private static Event.LeaseRejected engine(LeaseRejected a) {
@@ -416,7 +444,8 @@ public final class EventMapper {
         a.getContentHash(),
         Values.bytes(a.getCorrelation()),
         a.getAttempt(),
-        a.getBudgetTask());
+        a.getBudgetTask(),
+        a.getTenant());
   }
 
   private static LeaseRenewed avro(Event.LeaseRenewed e) {
@@ -429,7 +458,9 @@ public final class EventMapper {
         e.inputKnown(),
         e.expiresAtMs(),
         e.sendDelayMs(),
-        OrderMapper.shift(e.shift()));
+        OrderMapper.shift(e.shift()),
+        e.tagShift(),
+        e.cost());
   }
 
   private static Event.LeaseRenewed engine(LeaseRenewed a) {
@@ -442,7 +473,9 @@ public final class EventMapper {
         a.getInputKnown(),
         a.getExpiresAtMs(),
         a.getSendDelayMs(),
-        OrderMapper.shift(a.getShift()));
+        OrderMapper.shift(a.getShift()),
+        a.getTagShift(),
+        a.getCost());
   }
 
   private static LeaseSettled avro(Event.LeaseSettled e) {

@@ -41,6 +41,7 @@ final class LearnedRowMapper {
           r.getQuota(),
           r.getAgentId(),
           new ErrorTrend(r.getMeanError(), r.getErrorAboveSinceMs()),
+          r.getCacheUnread(),
           r.getTouchedAtMs());
     }
     if (row instanceof AlertRow r) {
@@ -80,7 +81,8 @@ final class LearnedRowMapper {
           r.agentId(),
           r.estimates().meanError(),
           r.estimates().aboveSinceMs(),
-          r.touchedAtMs());
+          r.touchedAtMs(),
+          r.cacheUnread());
     }
     if (row instanceof Row.AlertRow r) {
       return new AlertRow(r.quotaId(), r.kind().name(), r.subject(), r.raisedAtMs());

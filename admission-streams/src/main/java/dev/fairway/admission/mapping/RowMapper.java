@@ -62,7 +62,12 @@ public final class RowMapper {
     }
     if (row instanceof FlowRow r) {
       return new Row.FlowRow(
-          r.getQuota(), r.getAgentId(), r.getFinishTag(), r.getTenant(), r.getShift());
+          r.getQuota(),
+          r.getAgentId(),
+          r.getFinishTag(),
+          r.getTenant(),
+          r.getShift(),
+          r.getKeptUntilMs());
     }
     if (row instanceof TaskRow r) {
       return new Row.TaskRow(
@@ -135,7 +140,8 @@ public final class RowMapper {
           r.unclaimedBy());
     }
     if (row instanceof Row.FlowRow r) {
-      return new FlowRow(r.quotaId(), r.agentId(), r.finishTag(), r.tenant(), r.shift());
+      return new FlowRow(
+          r.quotaId(), r.agentId(), r.finishTag(), r.tenant(), r.shift(), r.keptUntilMs());
     }
     if (row instanceof Row.TaskRow r) {
       return new TaskRow(

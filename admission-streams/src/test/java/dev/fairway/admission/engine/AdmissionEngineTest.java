@@ -133,6 +133,15 @@ class AdmissionEngineTest {
   }
 
   @Test
+  void shouldShowZerosReservedBeforeTheFirstGrant() {
+    // given
+    EngineContext context = EngineContext.with(tokens(6_000), tokens(0));
+
+    // when, then
+    assertThat(context.show().reserved()).isEqualTo(tokens(0));
+  }
+
+  @Test
   void shouldServeByVirtualFinishTimeSoThatANewcomerAlternates() {
     // given
     EngineContext context = EngineContext.with(tokens(6_000), tokens(0));

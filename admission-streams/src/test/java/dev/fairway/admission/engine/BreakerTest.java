@@ -205,6 +205,51 @@ class BreakerTest {
   }
 
   @Test
+  void shouldProbeWithOthersAfterAProbeThatWasGivenBack() {
+    // given: one with three calls first in line, that gives back whatever it is granted
+    open();
+    context.ask("x1", "x", 100);
+    context.ask("x2", "x", 100);
+    context.ask("x3", "x", 100);
+    context.ask("y1", "y", 5_000);
+    context.ask("z1", "z", 9_000);
+    LeaseGranted first = only(context.sleep(1_000), LeaseGranted.class);
+
+    // when: the others give theirs back too, so that nobody is left who did not
+    List<String> probes = new ArrayList<>(List.of(first.requestId()));
+    LeaseGranted probe = first;
+    for (int i = 0; i < 4; i++) {
+      probe =
+          only(
+              context.settle(probe.leaseId(), probe.agentId(), Outcome.NOT_SENT, null, null),
+              LeaseGranted.class);
+      probes.add(probe.requestId());
+    }
+
+    // then
+    assertThat(probes).containsExactly("x1", "y1", "z1", "x2", "x3");
+  }
+
+  @Test
+  void shouldProbeWithOthersAfterAProbeThatStayedSilent() {
+    // given
+    open();
+    context.ask("x1", "x", 100);
+    context.ask("x2", "x", 100);
+    context.ask("y1", "y", 5_000);
+    only(context.sleep(1_000), LeaseGranted.class);
+
+    // when
+    LeaseGranted next = only(context.sleep(15_000), LeaseGranted.class);
+    List<Event> answered = answer(next);
+
+    // then: the episode is over, and all is forgotten
+    assertThat(next.requestId()).isEqualTo("y1");
+    only(answered, BreakerClosed.class);
+    assertThat(context.show().breaker().idleProbers()).isEmpty();
+  }
+
+  @Test
   void shouldNotBeWedgedByAProbeThatVanishesAndStillHearOfOneThatIsSlow() {
     // given
     open();

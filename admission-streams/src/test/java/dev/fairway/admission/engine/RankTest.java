@@ -8,6 +8,7 @@ import static dev.fairway.admission.engine.OrderContext.rejected;
 import static dev.fairway.admission.engine.OrderContext.waiter;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.fairway.admission.engine.Event.CacheClaimChecked;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.Reweighting;
@@ -257,6 +258,88 @@ class RankTest {
     assertThat(bumps.get(0).weightMilli()).isEqualTo(2_000);
   }
 
+  @Test
+  void shouldNotMoveUpWhoseCallsDoNotReadWhatTheyClaim() {
+    // given: a call that claimed 3,000 cached tokens in time
+    EngineContext context = quota().start();
+    ask("w", "w", 20_000).of(context);
+    LeaseGranted first =
+        only(
+            ask("c0", "c", 0).cached(3_000, context.nowMs + 50_000).of(context),
+            LeaseGranted.class);
+
+    // when
+    List<Event> unread = settleRead(context, first, 1_499L);
+
+    // then
+    assertThat(only(unread, CacheClaimChecked.class).believed()).isFalse();
+    assertThat(bumps(context, "c1")).isZero();
+
+    // when: a call reads what it claimed
+    LeaseGranted second =
+        only(
+            ask("c2", "c", 0).cached(3_000, context.nowMs + 50_000).of(context),
+            LeaseGranted.class);
+    List<Event> read = settleRead(context, second, 1_500L);
+
+    // then
+    assertThat(only(read, CacheClaimChecked.class).believed()).isTrue();
+    assertThat(bumps(context, "c3")).isEqualTo(1);
+  }
+
+  @Test
+  void shouldTakeACallsWordForWhatItCannotShow() {
+    // given: a cache that ended on the way, a call that failed, and one that told its reads before
+    EngineContext context = quota().start();
+    ask("w", "w", 20_000).of(context);
+    LeaseGranted failed =
+        only(
+            ask("c0", "c", 0).cached(3_000, context.nowMs + 50_000).of(context),
+            LeaseGranted.class);
+    LeaseGranted streamed =
+        only(
+            ask("c1", "c", 0).cached(3_000, context.nowMs + 50_000).of(context),
+            LeaseGranted.class);
+
+    // when
+    context.settle(failed.leaseId(), "c", Outcome.FAILED_AFTER_SEND, null, null);
+    context.settle(
+        streamed.leaseId(), "c", Outcome.IN_PROGRESS, 0L, null, s -> reading(s, 3_000L, null));
+    List<Event> events = context.settle(streamed.leaseId(), "c", Outcome.SUCCEEDED, null, 10L);
+
+    // then
+    assertThat(events).noneMatch(CacheClaimChecked.class::isInstance);
+    assertThat(bumps(context, "c2")).isEqualTo(1);
+  }
+
+  private static List<Event> settleRead(EngineContext context, LeaseGranted lease, Long read) {
+    return context.settle(
+        lease.leaseId(), "c", Outcome.SUCCEEDED, 0L, 0L, s -> reading(s, read, 0L));
+  }
+
+  private static Settlement reading(Settlement s, Long read, Long output) {
+    return new Settlement(
+        s.leaseId(),
+        s.requestId(),
+        s.agentId(),
+        s.quotaId(),
+        s.outcome(),
+        new Settlement.Usage(0L, read, 0L, output, true),
+        s.requeue(),
+        s.signal());
+  }
+
+  /** How often a request behind others moves up for its cache. */
+  private static long bumps(EngineContext context, String id) {
+    for (int i = 0; i < 20; i++) {
+      ask(id + "w" + i, "w" + i, 2_000).of(context);
+    }
+    ask(id, "c", 2_000).cached(3_000, context.nowMs + 50_000).of(context);
+    return context.sleep(60_000).stream()
+        .filter(e -> e instanceof WaiterReweighted w && w.requestId().equals(id))
+        .count();
+  }
+
   // ---- what does not pay
 
   @Test
@@ -324,17 +407,57 @@ class RankTest {
 
     // when
     List<Event> last = List.of();
-    for (int i = 1; i <= 4; i++) {
+    for (int i = 1; i <= 7; i++) {
       last = ask("r" + i, "a", 0).task("T" + i).of(context);
-      if (i < 4) {
+      if (i < 7) {
         LeaseGranted lease = only(last, LeaseGranted.class);
         assertThat(lease.attempt()).isEqualTo(i + 1);
         context.settle(lease.leaseId(), "a", Outcome.FAILED_AFTER_SEND, null, null);
       }
     }
 
-    // then
+    // then: the three retries of the task, and as many of its agent
     assertThat(rejected(last).reason()).isEqualTo(RejectReason.BUDGET_SPENT);
+  }
+
+  @Test
+  void shouldLetAnAgentGoOnAfterATaskThatIsOutOfRetries() {
+    // given
+    EngineContext context = quota().budgets(1, null, 1.0).start();
+    fail(context, "r0", "a", "T");
+    fail(context, "r1", "a", "T");
+    rejected(ask("r2", "a", 0).task("T").retryOf("r1").of(context));
+
+    // when
+    LeaseGranted next = only(ask("n1", "a", 0).task("U").of(context), LeaseGranted.class);
+    LeaseGranted after = only(ask("n2", "a", 0).task("V").of(context), LeaseGranted.class);
+
+    // then: one call may be the retry of the one that failed, and is ranked so
+    assertThat(next.attempt()).isEqualTo(3);
+    assertThat(after.attempt()).isEqualTo(1);
+  }
+
+  @Test
+  void shouldSayUntilWhenARequestIsTakenForARetry() {
+    // given: the task's retries and its agent's are spent
+    EngineContext context = quota().budgets(1, null, 1.0).start();
+    fail(context, "r0", "a", "T");
+    fail(context, "r1", "a", "T");
+    fail(context, "r2", "a", "U");
+    long failedAtMs = context.nowMs;
+    context.sleep(5_000);
+
+    // when
+    LeaseRejected rejected = rejected(ask("n1", "a", 0).task("V").of(context));
+
+    // then
+    assertThat(rejected.reason()).isEqualTo(RejectReason.BUDGET_SPENT);
+    assertThat(rejected.detail()).contains("without retry_of");
+    assertThat(rejected.retryAtMs()).isEqualTo(failedAtMs + 600_000);
+    context.sleep(rejected.retryAtMs() - context.nowMs);
+    LeaseGranted back =
+        only(ask("n2", "a", 0).task("V").retryOf("n1").of(context), LeaseGranted.class);
+    assertThat(back.attempt()).isEqualTo(1);
   }
 
   @Test

@@ -97,7 +97,9 @@ public final class RandomValues extends RandomScalars {
                     random.nextBoolean(),
                     number(),
                     maybe(this::number),
-                    shift()),
+                    shift(),
+                    number(),
+                    maybe(this::number)),
             () ->
                 new Event.LeaseSettled(
                     quotaId(),
@@ -115,8 +117,19 @@ public final class RandomValues extends RandomScalars {
                     shift()),
             () -> new Event.LeaseCancelled(quotaId(), id(), id(), random.nextBoolean()),
             () -> new Event.RequestIgnored(quotaId(), id(), id()),
-            () -> new Event.LeaseExpired(quotaId(), id(), id(), hex(32)),
-            () -> new Event.UnleasedCharged(quotaId(), id(), id(), amounts(), map(this::amounts)),
+            () ->
+                new Event.LeaseExpired(
+                    quotaId(), id(), id(), hex(32), number(), number(), maybe(this::number)),
+            () ->
+                new Event.UnleasedCharged(
+                    quotaId(),
+                    id(),
+                    id(),
+                    amounts(),
+                    map(this::amounts),
+                    maybe(this::id),
+                    number(),
+                    number()),
             () ->
                 new Event.WaiterReweighted(
                     quotaId(),
@@ -148,6 +161,7 @@ public final class RandomValues extends RandomScalars {
                     oneOf(QuotaDefinition.MarginModeName.values()),
                     oneOf(QuotaDefinition.MarginModeName.values())),
             () -> new Event.SafetyFactorChanged(quotaId(), random.nextInt(), random.nextInt()),
+            () -> new Event.CacheClaimChecked(quotaId(), id(), random.nextBoolean()),
             () -> new Event.ResetLearned(quotaId(), oneOf(Dimension.values()), number()),
             () -> new Event.AlertRaised(quotaId(), oneOf(AlertKind.values()), text(), text()),
             () -> new Event.AlertCleared(quotaId(), oneOf(AlertKind.values()), text()),
@@ -179,7 +193,7 @@ public final class RandomValues extends RandomScalars {
             () -> new Row.TrafficRow(quotaId(), traffic()),
             () -> new Row.LeaseRow(lease()),
             () -> new Row.WaiterRow(waiter()),
-            () -> new Row.FlowRow(quotaId(), id(), number(), id(), number()),
+            () -> new Row.FlowRow(quotaId(), id(), number(), id(), number(), number()),
             () ->
                 new Row.TaskRow(
                     id(),
@@ -195,7 +209,7 @@ public final class RandomValues extends RandomScalars {
             () -> new Row.RetriesRow(id(), list(this::number)),
             () -> new Row.RoleRow(quotaId(), id(), stats(), number(), list(this::number)),
             () -> new Row.OutputsRow(quotaId(), id(), random.nextInt(), list(this::number)),
-            () -> new Row.AgentRow(quotaId(), id(), trend(), number()),
+            () -> new Row.AgentRow(quotaId(), id(), trend(), random.nextBoolean(), number()),
             () -> new Row.AlertRow(quotaId(), oneOf(AlertKind.values()), text(), number()),
             () ->
                 new Row.RememberedRow(
@@ -416,6 +430,7 @@ public final class RandomValues extends RandomScalars {
         maybe(() -> hex(32)),
         maybe(this::bytes),
         random.nextInt(),
+        maybe(this::id),
         maybe(this::id));
   }
 
@@ -548,6 +563,8 @@ public final class RandomValues extends RandomScalars {
         maybe(() -> hex(32)),
         maybe(this::number),
         maybe(this::number),
-        maybe(() -> new Ramp(number(), number())));
+        maybe(() -> new Ramp(number(), number())),
+        maybe(this::id),
+        list(this::id));
   }
 }

@@ -90,7 +90,7 @@ class RowCodecTest {
 
   @Test
   void shouldSayWhatItCannotRead() {
-    byte[] good = codec.encode("k", new Row.FlowRow("k", "a", 5, "t", 0));
+    byte[] good = codec.encode("k", new Row.FlowRow("k", "a", 5, "t", 0, 0));
 
     assertThatThrownBy(() -> codec.decode(new byte[] {9, 1, 2}))
         .isInstanceOf(IllegalArgumentException.class)

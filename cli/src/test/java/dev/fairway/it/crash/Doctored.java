@@ -222,7 +222,10 @@ enum Doctored {
                             settled.getQuota(),
                             settled.getRequestId(),
                             settled.getAgentId(),
-                            settled.getLeaseId()));
+                            settled.getLeaseId(),
+                            0L,
+                            0L,
+                            null));
                     setEvents(r, events);
                     r.put("at_ms", 0L);
                   })));

@@ -242,6 +242,12 @@ public final class EventLines implements Closeable, Flushable {
           json.writeNumberField("to", e.toMilli() / THOUSANDTHS);
         });
     define(
+        Event.CacheClaimChecked.class,
+        e -> {
+          string("agent", e.agentId());
+          json.writeBooleanField("believed", e.believed());
+        });
+    define(
         Event.ResetLearned.class,
         e -> {
           string("dimension", e.dimension().wireName());

@@ -32,12 +32,15 @@ final class BreakerBook {
     long probeAtMs;
     String probe;
     long probeUntilMs;
+    String probeAgent;
+    final Set<String> idle = new HashSet<>();
     final List<Long> refusedAtMs = new ArrayList<>();
   }
 
   private final List<String> wrong;
   private final Map<String, Breaker> breakers = new HashMap<>();
   private final Map<String, Long> grantedAtMs = new HashMap<>();
+  private final Map<String, String> agents = new HashMap<>();
   private final Set<String> ended = new HashSet<>();
   private final Map<String, Waiter> waiting = new LinkedHashMap<>();
 
@@ -70,8 +73,9 @@ final class BreakerBook {
 
   /**
    * Of the first 16 in line nobody who asks for no more, as the same role and in the same class,
-   * was refused less often than who probes. In quotas of one level that take from no other, whose
-   * line the tags alone make.
+   * was refused less often than who probes; and nobody at all, if a probe of the same agent told
+   * nothing in this episode. Agents of such probes are not counted. In quotas of one level that
+   * take from no other, whose line the tags alone make.
    */
   private void checkWhoProbes(Step step, Breaker breaker, Event.LeaseGranted grant) {
     Waiter probe = waiting.get(Invariants.id(grant.agentId(), grant.requestId()));
@@ -91,8 +95,10 @@ final class BreakerBook {
     waiting.values().stream()
         .filter(w -> w.request().quotaId().equals(grant.quotaId()))
         .sorted(Comparator.comparingLong(Waiter::finishTag).thenComparingLong(Waiter::arrival))
+        .filter(w -> !breaker.idle.contains(w.request().agentId()))
         .limit(CANDIDATES)
-        .filter(w -> w.attempt() < grant.attempt() && w.deadlineMs() >= step.atMs())
+        .filter(w -> w.attempt() < grant.attempt() || breaker.idle.contains(grant.agentId()))
+        .filter(w -> w.deadlineMs() >= step.atMs())
         .filter(w -> asksForNoMore(w, probe))
         .forEach(w -> wrong.add(grant.leaseId() + " probes, and not " + identity(w)));
   }
@@ -120,6 +126,7 @@ final class BreakerBook {
       checkWhoProbes(step, breaker, e);
       waiting.remove(Invariants.id(e.agentId(), e.requestId()));
       grantedAtMs.put(e.leaseId(), step.atMs());
+      agents.put(e.leaseId(), e.agentId());
       ended.remove(e.leaseId());
       checkGrant(step, breaker, e, probes);
     } else if (event instanceof Event.LeaseSettled e) {
@@ -135,17 +142,20 @@ final class BreakerBook {
       open(step, breaker, e);
     } else if (event instanceof Event.BreakerHalfOpen e) {
       breaker.probe = e.leaseId();
+      breaker.probeAgent = agents.get(e.leaseId());
       breaker.probeUntilMs = e.probeUntilMs();
     } else if (event instanceof Event.BreakerClosed) {
       breaker.open = false;
       breaker.probe = null;
       breaker.refusedAtMs.clear();
+      breaker.idle.clear();
     } else if (event instanceof Event.QuotaDefined) {
       // Taken up again after a removal, a quota may start afresh.
       boolean isOpen =
           step.snapshots().stream()
               .anyMatch(q -> q.definition().id().equals(event.quotaId()) && q.breaker().isOpen());
       breaker.open &= isOpen;
+      breaker.idle.removeIf(agent -> !isOpen);
       breaker.probe = isOpen ? breaker.probe : null;
     }
   }
@@ -164,6 +174,12 @@ final class BreakerBook {
   }
 
   private void open(Step step, Breaker breaker, Event.BreakerOpened e) {
+    boolean toldNothing =
+        e.cause() == Event.BreakerCause.PROBE_NOT_SENT
+            || e.cause() == Event.BreakerCause.PROBE_SILENT;
+    if (toldNothing && breaker.probeAgent != null) {
+      breaker.idle.add(breaker.probeAgent);
+    }
     if (e.cause() == Event.BreakerCause.REFUSALS) {
       int count = breaker.refusedAtMs.size();
       boolean twice = count >= 2 && step.atMs() - breaker.refusedAtMs.get(count - 2) <= WINDOW_MS;

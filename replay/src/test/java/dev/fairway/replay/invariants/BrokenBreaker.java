@@ -50,6 +50,30 @@ final class BrokenBreaker {
     return result;
   }
 
+  /** Who gave a probe back is asked again: each probe was one of the same agent before. */
+  static List<Step> probeAgain(List<Step> steps) {
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      List<Event> events = new ArrayList<>();
+      LeaseGranted last = null;
+      for (Event event : step.handled().events()) {
+        if (event instanceof LeaseGranted e) {
+          last = e;
+        } else if (event instanceof BreakerHalfOpen e && last != null) {
+          int at = events.lastIndexOf(last);
+          String twin = last.leaseId() + "-twin";
+          events.add(at, Tamper.asLease(Tamper.asRequest(last, "twin"), twin));
+          events.add(at + 1, new BreakerHalfOpen(e.quotaId(), twin, e.probeUntilMs()));
+          events.add(
+              at + 2, new BreakerOpened(e.quotaId(), BreakerCause.PROBE_NOT_SENT, 0, step.atMs()));
+        }
+        events.add(event);
+      }
+      result.add(Tamper.events(step, events));
+    }
+    return result;
+  }
+
   /** Beside each probe goes another one. */
   static List<Step> twoProbes(List<Step> steps) {
     List<Step> result = new ArrayList<>();

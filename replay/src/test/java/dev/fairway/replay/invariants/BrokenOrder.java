@@ -85,12 +85,38 @@ final class BrokenOrder {
       for (Row row : step.rows()) {
         rows.add(
             row instanceof Row.FlowRow r
-                ? new Row.FlowRow(r.quotaId(), r.agentId(), r.finishTag(), r.tenant(), 0)
+                ? new Row.FlowRow(
+                    r.quotaId(), r.agentId(), r.finishTag(), r.tenant(), 0, r.keptUntilMs())
                 : row);
       }
       result.add(new Step(step.command(), step.handled(), rows, step.snapshots(), step.dueMs()));
     }
     return result;
+  }
+
+  /** Every place that was kept is taken up as if it were the only one. */
+  static List<Step> keepPlacesSideBySide(List<Step> steps) {
+    Map<String, Long> kept = new HashMap<>();
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      List<Event> events = new ArrayList<>();
+      for (Event event : step.handled().events()) {
+        if (event instanceof LeaseRejected e && e.keptTag() != null) {
+          kept.put(Invariants.id(e.agentId(), e.requestId()), e.keptTag());
+        }
+        boolean retry =
+            event instanceof Event.LeaseEnqueued e && e.waiter().request().retryOf() != null;
+        events.add(retry ? atItsKeptTag((Event.LeaseEnqueued) event, kept) : event);
+      }
+      result.add(Tamper.events(step, events));
+    }
+    return result;
+  }
+
+  private static Event atItsKeptTag(Event.LeaseEnqueued e, Map<String, Long> kept) {
+    String before = Invariants.id(e.waiter().request().agentId(), e.waiter().request().retryOf());
+    Long tag = kept.get(before);
+    return tag == null ? e : Tamper.enqueued(e, tag);
   }
 
   /** Who asks for k/c is told its share of k/c, as if nobody else took from k/o. */

@@ -103,6 +103,28 @@ enum Mutant {
               e -> Tamper.granted(e, e.charged(), e.grantedAtMs(), -e.virtualTime()))),
   CHARGES_FOR_A_REJECT(QueueInvariants::tagsAreFair, BrokenOrder::chargeForReject),
   SAVES_UP_CREDIT(QueueInvariants::tagsAreFair, BrokenOrder::saveUpCredit),
+  /** Kept places of one agent are taken up side by side. */
+  KEEPS_PLACES_SIDE_BY_SIDE(QueueInvariants::tagsAreFair, BrokenOrder::keepPlacesSideBySide),
+  /** What is told on the way moves the line less than the tag. */
+  MOVES_NO_LINE_ON_THE_WAY(
+      QueueInvariants::tagsAreFair,
+      steps ->
+          Tamper.each(
+              steps,
+              Event.LeaseRenewed.class,
+              e ->
+                  new Event.LeaseRenewed(
+                      e.quotaId(),
+                      e.requestId(),
+                      e.agentId(),
+                      e.leaseId(),
+                      e.adjusted(),
+                      e.inputKnown(),
+                      e.expiresAtMs(),
+                      e.sendDelayMs(),
+                      e.shift(),
+                      e.tagShift() + 1,
+                      e.cost()))),
   LEAVES_THE_LINE_BEHIND(QueueInvariants::tagsAreFair, BrokenOrder::leaveTheLineBehind),
   PASSES_WITHOUT_BOUND(
       QueueInvariants::passingIsBounded,
@@ -188,6 +210,7 @@ enum Mutant {
                       ? Tamper.granted(e, e.charged(), e.grantedAtMs(), e.virtualTime() + 1)
                       : e)),
   PROBES_TWICE_AT_ONCE(QueueInvariants::oneProbeAtATime, BrokenBreaker::twoProbes),
+  PROBES_AGAIN_WITH_WHO_GAVE_IT_BACK(QueueInvariants::oneProbeAtATime, BrokenBreaker::probeAgain),
   /** Whoever is first in line probes, however often he was refused. */
   PROBES_WITH_WHO_WAS_REFUSED_MOST(
       QueueInvariants::oneProbeAtATime,

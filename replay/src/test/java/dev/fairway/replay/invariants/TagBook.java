@@ -26,6 +26,10 @@ final class TagBook {
   private final Map<String, Long> virtualTimes = new HashMap<>();
   private final Map<String, Long> topTimes = new HashMap<>();
   private final Map<String, Long> shifts = new HashMap<>();
+  private final Map<String, Long> flowTags = new HashMap<>();
+  private final Map<String, Long> told = new HashMap<>();
+  private final Map<String, Long> moved = new HashMap<>();
+  private final Set<String> grantedIn = new HashSet<>();
   private final Map<String, String> lines = new HashMap<>();
   private final Set<String> ranked = new HashSet<>();
   private Map<String, Amounts> levels = new HashMap<>();
@@ -35,6 +39,9 @@ final class TagBook {
   }
 
   void read(Step step) {
+    told.clear();
+    moved.clear();
+    grantedIn.clear();
     for (Event event : step.handled().events()) {
       if (event instanceof Event.LeaseEnqueued e) {
         enqueued(step, e.waiter());
@@ -50,7 +57,14 @@ final class TagBook {
       } else if (event instanceof Event.WaiterReweighted e) {
         reweighted(e);
       } else if (event instanceof Event.LeaseSettled e) {
-        settled(step, e);
+        boolean tells = e.outcome() != Outcome.RATE_LIMITED && e.outcome() != Outcome.OVERLOADED;
+        used(step, e, e.agentId(), lines.remove(e.leaseId()), e.tagShift(), tells);
+      } else if (event instanceof Event.LeaseRenewed e) {
+        used(step, e, e.agentId(), lines.get(e.leaseId()), e.tagShift(), true);
+      } else if (event instanceof Event.LeaseExpired e) {
+        used(step, e, e.agentId(), lines.get(e.leaseId()), e.tagShift(), true);
+      } else if (event instanceof Event.UnleasedCharged e && e.tenant() != null) {
+        used(step, e, e.agentId(), e.quotaId() + " " + e.tenant(), e.tagShift(), true);
       } else if (event instanceof Event.QuotaDefined e) {
         if (e.definition().preset() == Preset.SEED) {
           ranked.remove(e.quotaId());
@@ -63,6 +77,7 @@ final class TagBook {
         firstTags.clear();
       }
     }
+    told.forEach(this::checkMoved);
     snapshots(step);
     rejectsTakeNothing(step);
   }
@@ -89,8 +104,11 @@ final class TagBook {
             && before.retryAtMs() != null
             && before.quotaId().equals(request.quotaId())
             && step.atMs() <= before.retryAtMs() + TAG_KEPT_MS;
-    if (kept && waiter.startTag() != before.keptTag()) {
-      wrong.add(id + " retries with tag " + waiter.startTag() + ", not " + before.keptTag());
+    Long ahead = flowTags.get(line(waiter) + " " + request.agentId());
+    boolean behind = kept && ahead != null && ranked.contains(request.quotaId());
+    long place = !kept ? 0 : behind ? Math.max(ahead, before.keptTag()) : before.keptTag();
+    if (kept && waiter.startTag() != place) {
+      wrong.add(id + " retries with tag " + waiter.startTag() + ", not " + place);
     }
     if (!kept && waiter.startTag() < virtualTime) {
       wrong.add(id + " starts at " + waiter.startTag() + ", below " + virtualTime);
@@ -101,27 +119,52 @@ final class TagBook {
    * What a call turned out to be moves those of its agent that wait, as far as its tag moves. Rows
    * of who waits stay as they were written: the flow's row says how far they moved since.
    */
-  private void settled(Step step, Event.LeaseSettled e) {
-    boolean tells = e.outcome() != Outcome.RATE_LIMITED && e.outcome() != Outcome.OVERLOADED;
-    boolean moves = ranked.contains(e.quotaId()) && tells && e.tagShift() > 0;
-    String line = lines.remove(e.leaseId());
+  private void used(Step step, Event e, String agentId, String line, long tagShift, boolean tells) {
+    String flow = line + " " + agentId;
+    // What comes back may end at the virtual time, and a refusal says nothing of a call's size.
+    boolean known = ranked.contains(e.quotaId()) && tells && tagShift >= 0;
+    told.merge(flow, known ? tagShift : Long.MIN_VALUE, TagBook::sum);
     for (Waiter waiter : List.copyOf(waiting.values())) {
-      boolean mine = waiter.request().agentId().equals(e.agentId());
+      boolean mine = waiter.request().agentId().equals(agentId);
       if (!mine || !line(waiter).equals(line)) {
         continue;
       }
-      String id = Invariants.id(e.agentId(), waiter.request().requestId());
-      String flow = line + " " + e.agentId();
       Long shift = shiftsOf(step.rows()).get(flow);
+      String id = Invariants.id(agentId, waiter.request().requestId());
+      if (shift == null && waits(step, id)) {
+        continue; // It never moved: there is no row of its flow.
+      }
       if (shift == null) {
         waiting.remove(id); // It left in the same step, and how far it had moved is not told.
         continue;
       }
-      long moved = shift - shifts.getOrDefault(flow, 0L);
-      if (moves && moved != e.tagShift()) {
-        wrong.add(id + " moved by " + moved + ", its agent's tag by " + e.tagShift());
-      }
-      waiting.put(id, moved(waiter, moved));
+      long by = shift - shifts.getOrDefault(flow, 0L);
+      moved.merge(flow, by, Math::max);
+      waiting.put(id, moved(waiter, by));
+    }
+    if (moved.containsKey(flow)) {
+      shifts.put(flow, shiftsOf(step.rows()).getOrDefault(flow, 0L));
+    }
+  }
+
+  private static boolean waits(Step step, String id) {
+    return step.rows().stream()
+        .anyMatch(
+            row ->
+                row instanceof Row.WaiterRow r
+                    && id.equals(
+                        Invariants.id(
+                            r.waiter().request().agentId(), r.waiter().request().requestId())));
+  }
+
+  private static long sum(long one, long other) {
+    return one == Long.MIN_VALUE || other == Long.MIN_VALUE ? Long.MIN_VALUE : one + other;
+  }
+
+  private void checkMoved(String flow, long tagShift) {
+    Long by = moved.get(flow);
+    if (by != null && tagShift > 0 && by != tagShift) {
+      wrong.add(flow + ": its line moved by " + by + ", its tag by " + tagShift);
     }
   }
 
@@ -146,11 +189,12 @@ final class TagBook {
     if (top != null && e.order().topVirtualTime() < top) {
       wrong.add("upper virtual time fell from " + top + " to " + e.order().topVirtualTime());
     }
+    lines.put(e.leaseId(), e.quotaId() + " " + e.order().tenant());
+    grantedIn.add(lines.get(e.leaseId()));
     if (waiter == null) {
       return;
     }
     firstTags.put(id, waiter.startTag());
-    lines.put(e.leaseId(), line(waiter));
     Long before = virtualTimes.put(line(waiter), e.virtualTime());
     if (before != null && e.virtualTime() < before) {
       wrong.add("virtual time fell from " + before + " to " + e.virtualTime());
@@ -208,6 +252,12 @@ final class TagBook {
   private void snapshots(Step step) {
     shifts.clear();
     shifts.putAll(shiftsOf(step.rows()));
+    flowTags.clear();
+    for (Row row : step.rows()) {
+      if (row instanceof Row.FlowRow r) {
+        flowTags.put(r.quotaId() + " " + r.tenant() + " " + r.agentId(), r.finishTag());
+      }
+    }
     boolean defined =
         step.handled().events().stream().anyMatch(e -> e instanceof Event.QuotaDefined);
     for (Row row : step.rows()) {
@@ -221,7 +271,9 @@ final class TagBook {
     for (Row row : step.rows()) {
       if (row instanceof Row.FlowRow r) {
         String line = r.quotaId() + " " + r.tenant();
-        if (r.finishTag() <= virtualTimes.getOrDefault(line, 0L) && r.shift() == 0) {
+        boolean kept =
+            r.keptUntilMs() >= step.atMs() || (r.keptUntilMs() > 0 && !grantedIn.contains(line));
+        if (r.finishTag() <= virtualTimes.getOrDefault(line, 0L) && r.shift() == 0 && !kept) {
           wrong.add(r.agentId() + " keeps a tag that virtual time has passed");
         }
       } else if (row instanceof Row.WaiterRow r) {

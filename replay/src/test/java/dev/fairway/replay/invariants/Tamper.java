@@ -95,6 +95,23 @@ final class Tamper {
     return as(e, e.leaseId(), attempt);
   }
 
+  static Event.LeaseGranted asRequest(Event.LeaseGranted e, String requestId) {
+    return new Event.LeaseGranted(
+        e.quotaId(),
+        requestId,
+        e.agentId(),
+        e.leaseId(),
+        e.attempt(),
+        e.charged(),
+        e.coldCache(),
+        e.grantedAtMs(),
+        e.expiresAtMs(),
+        e.virtualTime(),
+        e.correlation(),
+        e.order(),
+        e.taken());
+  }
+
   private static Event.LeaseGranted as(Event.LeaseGranted e, String leaseId, int attempt) {
     return new Event.LeaseGranted(
         e.quotaId(),
@@ -219,7 +236,8 @@ final class Tamper {
         e.contentHash(),
         e.correlation(),
         e.attempt(),
-        e.budgetTask());
+        e.budgetTask(),
+        e.tenant());
   }
 
   /** A lease that holds something else, or is in another state. */

@@ -1,5 +1,8 @@
 package dev.fairway.admission.engine.breaker;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * What 429s and overloads left behind at a quota. Immutable; boxed fields, the id and the ramp may
  * be null.
@@ -13,6 +16,9 @@ package dev.fairway.admission.engine.breaker;
  * @param pausedAtMs when the last pause for OVERLOADED began; OVERLOADED of leases granted until
  *     then belongs to it
  * @param ramp ramp in force, or to come after a hold
+ * @param probeAgentId agent of the probe while HALF_OPEN
+ * @param idleProbers agents whose probes of this episode were given back or stayed silent, the
+ *     latest last; at most {@link #MAX_IDLE_PROBERS}, the earliest goes
  */
 public record BreakerState(
     Phase phase,
@@ -22,11 +28,16 @@ public record BreakerState(
     String probeLeaseId,
     Long lastRefusedAtMs,
     Long pausedAtMs,
-    Ramp ramp) {
+    Ramp ramp,
+    String probeAgentId,
+    List<String> idleProbers) {
+
+  /** Most agents remembered whose probes told nothing. */
+  public static final int MAX_IDLE_PROBERS = 64;
 
   /** Nothing happened so far. */
   public static final BreakerState NONE =
-      new BreakerState(Phase.CLOSED, 0, null, 0, null, null, null, null);
+      new BreakerState(Phase.CLOSED, 0, null, 0, null, null, null, null, null, List.of());
 
   /** Phases of a breaker. */
   public enum Phase {
@@ -48,8 +59,12 @@ public record BreakerState(
     return openedAtMs != null && grantedAtMs <= openedAtMs;
   }
 
-  /** Open, with the next probe at that time. */
-  public BreakerState opened(int nowFailures, long probeAtMs, long atMs) {
+  /**
+   * Open, with the next probe at that time.
+   *
+   * @param idle whether a probe was in flight that told nothing
+   */
+  public BreakerState opened(int nowFailures, long probeAtMs, long atMs, boolean idle) {
     return new BreakerState(
         Phase.OPEN,
         nowFailures,
@@ -58,11 +73,24 @@ public record BreakerState(
         null,
         lastRefusedAtMs,
         pausedAtMs,
-        null);
+        null,
+        null,
+        idle ? withIdle(probeAgentId) : idleProbers);
   }
 
-  /** With that probe in flight. */
-  public BreakerState halfOpen(String leaseId, long probeUntilMs) {
+  private List<String> withIdle(String agentId) {
+    if (agentId == null) {
+      return idleProbers;
+    }
+    List<String> agents = new ArrayList<>(idleProbers);
+    agents.remove(agentId);
+    agents.add(agentId);
+    int from = Math.max(0, agents.size() - MAX_IDLE_PROBERS);
+    return List.copyOf(agents.subList(from, agents.size()));
+  }
+
+  /** With that probe of that agent in flight. */
+  public BreakerState halfOpen(String leaseId, long probeUntilMs, String agentId) {
     return new BreakerState(
         Phase.HALF_OPEN,
         failures,
@@ -71,29 +99,43 @@ public record BreakerState(
         leaseId,
         lastRefusedAtMs,
         pausedAtMs,
-        ramp);
+        ramp,
+        agentId,
+        idleProbers);
   }
 
-  /** Closed again; the next 429 is a first one. */
+  /** Closed again; the next 429 is a first one, and who did not probe may. */
   public BreakerState closed() {
-    return new BreakerState(Phase.CLOSED, 0, openedAtMs, 0, null, null, pausedAtMs, ramp);
+    return new BreakerState(
+        Phase.CLOSED, 0, openedAtMs, 0, null, null, pausedAtMs, ramp, null, List.of());
   }
 
   /** After a 429 that counts. */
   public BreakerState refused(long atMs) {
-    return new BreakerState(
-        phase, failures, openedAtMs, untilMs, probeLeaseId, atMs, pausedAtMs, ramp);
+    return with(atMs, pausedAtMs, ramp);
   }
 
   /** With a pause that began then. */
   public BreakerState paused(long atMs) {
-    return new BreakerState(
-        phase, failures, openedAtMs, untilMs, probeLeaseId, lastRefusedAtMs, atMs, ramp);
+    return with(lastRefusedAtMs, atMs, ramp);
   }
 
   /** With that ramp, or without one. */
   public BreakerState with(Ramp newRamp) {
+    return with(lastRefusedAtMs, pausedAtMs, newRamp);
+  }
+
+  private BreakerState with(Long newLastRefusedAtMs, Long newPausedAtMs, Ramp newRamp) {
     return new BreakerState(
-        phase, failures, openedAtMs, untilMs, probeLeaseId, lastRefusedAtMs, pausedAtMs, newRamp);
+        phase,
+        failures,
+        openedAtMs,
+        untilMs,
+        probeLeaseId,
+        newLastRefusedAtMs,
+        newPausedAtMs,
+        newRamp,
+        probeAgentId,
+        idleProbers);
   }
 }

@@ -138,24 +138,40 @@ final class ActualUse {
     return adjustment;
   }
 
-  /** Under-estimating must not pay: the flow's tag follows what the call really cost. */
-  static long tagShift(QuotaPolicy policy, Lease lease, Settlement settlement, Amounts actual) {
-    long cost = cost(policy, lease, settlement, actual);
-    return Tags.length(cost, lease.weightMilli()) - Tags.length(lease.cost(), lease.weightMilli());
+  /**
+   * Under-estimating must not pay: the flow's tag follows what the call really cost.
+   *
+   * @param cost in the fair queue, or null where nothing is known but the estimate
+   */
+  static long tagShift(Lease lease, Long cost) {
+    return cost == null
+        ? 0
+        : Tags.length(cost, lease.weightMilli()) - Tags.length(lease.cost(), lease.weightMilli());
+  }
+
+  /** What a call costs in the fair queue whose input is known before it ends; null in SEED. */
+  static Long costSoFar(QuotaPolicy policy, long input, Lease lease) {
+    long output = lease.forecast().outputTokens();
+    return policy.order().ranked()
+        ? (Long) Charges.cost(policy, Charges.of(policy, input, output), input, output)
+        : null;
   }
 
   /** What a call really cost in the fair queue; nothing where it was not made. */
-  static long cost(QuotaPolicy policy, Lease lease, Settlement settlement, Amounts actual) {
+  static long cost(QuotaState quota, Lease lease, Settlement settlement, Amounts actual) {
     boolean notUsed =
         settlement.outcome() == Outcome.NOT_SENT || settlement.outcome() == Outcome.RATE_LIMITED;
-    return notUsed ? 0 : actualCost(policy, lease, settlement, actual);
+    return notUsed ? 0 : actualCost(quota, lease, settlement, actual);
   }
 
   private static long actualCost(
-      QuotaPolicy policy, Lease lease, Settlement settlement, Amounts actual) {
+      QuotaState quota, Lease lease, Settlement settlement, Amounts actual) {
+    QuotaPolicy policy = quota.policy();
     Usage usage = settlement.usage();
     if (usage == null || usage.inputTokens() == null) {
-      return lease.cost();
+      return settlement.outcome() == Outcome.OVERLOADED
+          ? lease.cost()
+          : UntoldUse.cost(quota, lease, usage == null ? null : usage.outputTokens());
     }
     long output =
         usage.outputTokens() != null ? usage.outputTokens() : lease.forecast().outputTokens();

@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
@@ -13,69 +14,84 @@ import dev.fairway.admission.engine.state.Row.RememberedRow;
  * failed call it repeats is its next attempt; coming back after a reject is the attempt that was
  * rejected. Who names nothing while a failed call of its own is not retried yet is taken to retry
  * that, if it works on the same task, or on none, or on one that has made no call: leaving {@code
- * retry_of} out, or inventing a task, gains nothing.
+ * retry_of} out, or inventing a task, gains nothing. Where the failed call's task has no retries
+ * left, such a request is counted in its agent's, so that a task that is given up locks nobody out
+ * of the next one.
  *
  * @param attempt from 1
- * @param budgetTask task whose retry budget it is counted in, or null
+ * @param budgetTask task whose retry budget it is counted in, or null for its agent's
  * @param retries identity of the failed call that it retries, or null
+ * @param impliedUntilMs until when that call is taken to be retried by who names none; null where
+ *     the request says so itself, and for a first attempt
  */
-record Attempts(int attempt, String budgetTask, String retries) {
-
-  /** How long after its retry time a rejected request keeps its tag and its attempt. */
-  static final long KEPT_MS = 60_000;
+record Attempts(int attempt, String budgetTask, String retries, Long impliedUntilMs) {
 
   static Attempts of(KeyState key, QuotaPolicy policy, LeaseRequest request) {
-    Attempts first = new Attempts(1, request.taskId(), null);
+    Attempts first = first(request);
     if (!policy.order().ranked()) {
       return first;
     }
+    Integer most = policy.order().retriesPerTask();
     if (request.retryOf() == null) {
-      return implied(key, request, first);
+      return implied(key, most, request, first);
     }
     String identity = Identity.ofRequest(request.agentId(), request.retryOf());
     RememberedRow past = key.remembered(identity);
     if (past == null) {
-      return unremembered(key, request, identity, first);
+      return unremembered(key, most, request, identity, first);
     }
     if (past.failed()) {
-      return new Attempts(past.attempt() + 1, past.budgetTask(), identity);
+      return new Attempts(past.attempt() + 1, past.budgetTask(), identity, null);
     }
-    if (past.ending() != Ending.REJECTED) {
-      return implied(key, request, first);
+    if (past.ending() != Ending.REJECTED || past.reason() == RejectReason.BUDGET_SPENT) {
+      return implied(key, most, request, first); // What was spent then may be there now.
     }
-    Attempts again = new Attempts(past.attempt(), past.budgetTask(), null);
-    return keeps(past, key.nowMs()) ? again : implied(key, request, again);
+    Attempts again = new Attempts(past.attempt(), past.budgetTask(), null, null);
+    return keeps(past, key.nowMs()) ? again : implied(key, most, request, again);
+  }
+
+  /** The first attempt of its call. */
+  static Attempts first(LeaseRequest request) {
+    return new Attempts(1, request.taskId(), null, null);
   }
 
   /** Whether a rejected request's place is still kept for who comes back. */
   static boolean keeps(RememberedRow past, long nowMs) {
     return past.keptTag() != null
         && past.retryAtMs() != null
-        && nowMs <= past.retryAtMs() + KEPT_MS;
+        && nowMs <= past.retryAtMs() + RememberedRow.KEPT_MS;
   }
 
   /** The call is not settled yet, or forgotten: it says itself that it is no first attempt. */
   private static Attempts unremembered(
-      KeyState key, LeaseRequest request, String identity, Attempts first) {
+      KeyState key, Integer most, LeaseRequest request, String identity, Attempts first) {
     String leaseId = key.openLeaseOf(identity);
     if (leaseId != null) {
       for (QuotaState quota : key.quotas()) {
         Lease lease = quota.lease(leaseId);
         if (lease != null) {
-          return new Attempts(lease.attempt() + 1, lease.standing().budgetTask(), null);
+          return new Attempts(lease.attempt() + 1, lease.standing().budgetTask(), null, null);
         }
       }
     }
-    Attempts implied = implied(key, request, first);
-    return implied.attempt > 1 ? implied : new Attempts(2, request.taskId(), null);
+    Attempts implied = implied(key, most, request, first);
+    return implied.attempt > 1 ? implied : new Attempts(2, request.taskId(), null, null);
   }
 
-  private static Attempts implied(KeyState key, LeaseRequest request, Attempts otherwise) {
+  private static Attempts implied(
+      KeyState key, Integer most, LeaseRequest request, Attempts otherwise) {
     String task = request.taskId();
     for (RememberedRow failed : key.unclaimedFailures(request.agentId())) {
-      boolean same = task == null || task.equals(failed.budgetTask()) || key.callsOf(task) == 0;
-      if (same && failed.attempt() >= otherwise.attempt) {
-        return new Attempts(failed.attempt() + 1, failed.budgetTask(), failed.idHash());
+      String budgetTask = failed.budgetTask();
+      boolean same = task != null && task.equals(budgetTask);
+      boolean taken = same || task == null || key.callsOf(task) == 0;
+      if (taken && failed.attempt() >= otherwise.attempt) {
+        boolean spent = budgetTask != null && most != null && key.retriesOf(budgetTask) >= most;
+        return new Attempts(
+            failed.attempt() + 1,
+            spent && !same ? null : budgetTask,
+            failed.idHash(),
+            failed.forgetAtMs());
       }
     }
     return otherwise;

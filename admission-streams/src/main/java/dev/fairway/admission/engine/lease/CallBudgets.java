@@ -19,31 +19,37 @@ final class CallBudgets {
    * @param detail for people
    * @param retryAtMs when it may be better, or null for never
    */
-  record Spent(String detail, Long retryAtMs) {}
+  record Spent(String detail, Long retryAtMs) {
+
+    /** The same for a request that is taken for a retry until then. */
+    Spent ofImplied(long untilMs) {
+      return new Spent(
+          detail
+              + " (without retry_of a request is taken for the retry of a failed call of its agent"
+              + " that nobody has retried, until that is forgotten)",
+          retryAtMs == null ? untilMs : Math.min(retryAtMs, untilMs));
+    }
+  }
 
   /**
    * What stands against one more call, or null.
    *
    * @param taskId task of the call, or null
-   * @param budgetTask task whose retries it is counted in, or null
    */
   static Spent spent(
-      KeyState key,
-      QuotaState quota,
-      String agentId,
-      String taskId,
-      int attempt,
-      String budgetTask) {
+      KeyState key, QuotaState quota, String agentId, String taskId, Attempts attempts) {
     Integer calls = quota.policy().callsPerTask();
     if (calls != null && taskId != null && key.callsOf(taskId) >= calls) {
       return new Spent("Task '" + taskId + "' has made its " + calls + " calls", null);
     }
     OrderPolicy order = quota.policy().order();
-    if (!order.ranked() || attempt <= 1) {
+    if (!order.ranked() || attempts.attempt() <= 1) {
       return null;
     }
-    Spent retries = spentRetries(key, order.retriesPerTask(), agentId, budgetTask);
-    return retries != null ? retries : spentShare(quota, order.retryShareBp(), key.nowMs());
+    Spent spent = spentRetries(key, order.retriesPerTask(), agentId, attempts.budgetTask());
+    spent = spent != null ? spent : spentShare(quota, order.retryShareBp(), key.nowMs());
+    Long impliedUntilMs = attempts.impliedUntilMs();
+    return spent == null || impliedUntilMs == null ? spent : spent.ofImplied(impliedUntilMs);
   }
 
   private static Spent spentRetries(KeyState key, Integer most, String agentId, String budgetTask) {
@@ -73,7 +79,7 @@ final class CallBudgets {
             + agentId
             + "' has made its "
             + most
-            + " retries of this hour without a task id; find out why its calls fail",
+            + " retries of this hour that count in no task; find out why its calls fail",
         retryAtMs);
   }
 

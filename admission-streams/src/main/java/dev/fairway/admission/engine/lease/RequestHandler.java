@@ -52,7 +52,7 @@ public final class RequestHandler {
     this.request = request;
     this.appendedAtMs = appendedAtMs;
     this.contentHash = Identity.contentOf(request);
-    this.attempts = new Attempts(1, request.taskId(), null);
+    this.attempts = Attempts.first(request);
   }
 
   /** Rejects a request that breaks a rule; nothing is remembered of it. */
@@ -183,7 +183,7 @@ public final class RequestHandler {
               ? "This request was cancelled while it waited; a new call needs a new id"
               : "The call of this request is settled; a new call needs a new id";
     }
-    return rejection(reason, detail, past.retryAtMs(), null, null);
+    return rejection(reason, detail, past.retryAtMs(), null, null, null);
   }
 
   // ---- refusals that need no place in the queue
@@ -205,13 +205,7 @@ public final class RequestHandler {
 
   private boolean refused(QuotaState quota) {
     CallBudgets.Spent spent =
-        CallBudgets.spent(
-            tx.state(),
-            quota,
-            request.agentId(),
-            request.taskId(),
-            attempts.attempt(),
-            attempts.budgetTask());
+        CallBudgets.spent(tx.state(), quota, request.agentId(), request.taskId(), attempts);
     List<QuotaState> all = new ArrayList<>(quota.also());
     all.add(0, quota);
     for (QuotaState each : all) {
@@ -299,13 +293,18 @@ public final class RequestHandler {
         0);
   }
 
-  /** Who comes back after a REJECT starts where it would have started then. */
+  /**
+   * Who comes back after a REJECT starts where it would have started then, but behind what its
+   * agent was served or has in line since.
+   */
   private long startTag(QuotaState quota, String tenant) {
     if (request.retryOf() != null) {
       RememberedRow past =
           tx.state().remembered(Identity.ofRequest(request.agentId(), request.retryOf()));
       if (past != null && past.quotaId().equals(quota.id()) && Attempts.keeps(past, tx.nowMs())) {
-        return past.keptTag();
+        return quota.policy().order().ranked()
+            ? quota.tenant(tenant).startTag(request.agentId(), past.keptTag())
+            : past.keptTag();
       }
     }
     return quota.startTag(tenant, request.agentId());
@@ -362,20 +361,26 @@ public final class RequestHandler {
 
   /** Told and remembered: the same request again gets the same answer. */
   private void reject(RejectReason reason, String detail, Long retryAtMs) {
-    tx.emit(rejection(reason, detail, retryAtMs, null, contentHash));
+    tx.emit(rejection(reason, detail, retryAtMs, null, contentHash, null));
   }
 
   private void reject(RejectReason reason, String detail, Long retryAtMs, Waiter waiter) {
-    tx.emit(rejection(reason, detail, retryAtMs, waiter.startTag(), contentHash));
+    String tenant = Departures.keptIn(tx.state().quota(request.quotaId()), waiter);
+    tx.emit(rejection(reason, detail, retryAtMs, waiter.startTag(), contentHash, tenant));
   }
 
   /** Told and not remembered. */
   private void tell(RejectReason reason, String detail, Long retryAtMs) {
-    tx.emit(rejection(reason, detail, retryAtMs, null, null));
+    tx.emit(rejection(reason, detail, retryAtMs, null, null, null));
   }
 
   private LeaseRejected rejection(
-      RejectReason reason, String detail, Long retryAtMs, Long keptTag, String content) {
+      RejectReason reason,
+      String detail,
+      Long retryAtMs,
+      Long keptTag,
+      String content,
+      String tenant) {
     return new LeaseRejected(
         request.quotaId(),
         request.requestId(),
@@ -387,6 +392,7 @@ public final class RequestHandler {
         content,
         request.correlation(),
         attempts.attempt(),
-        attempts.budgetTask());
+        attempts.budgetTask(),
+        tenant);
   }
 }

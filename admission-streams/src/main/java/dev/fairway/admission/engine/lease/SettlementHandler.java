@@ -8,7 +8,6 @@ import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Event.SettlementIgnored;
 import dev.fairway.admission.engine.Event.Shift;
-import dev.fairway.admission.engine.Event.UnleasedCharged;
 import dev.fairway.admission.engine.InvalidCommandException;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.Settlement;
@@ -122,12 +121,14 @@ public final class SettlementHandler {
     Amounts adjusted = Amounts.NONE;
     Shift shift = Shift.NONE;
     boolean inputKnown = lease.inputKnown();
+    Long cost = null;
     if (!inputKnown && usage != null && usage.inputTokens() != null) {
       inputKnown = true;
       long input = ActualUse.countedInput(quota.policy(), usage);
       Amounts actual = Charges.of(quota.policy(), input, lease.forecast().outputTokens());
       adjusted = ActualUse.adjustment(quota, lease, actual);
-      shift = Shifts.atRenewal(tx.state(), lease, input);
+      cost = ActualUse.costSoFar(quota.policy(), input, lease);
+      shift = Shifts.atRenewal(tx.state(), quota, lease, input, cost);
     }
     tx.emit(
         new LeaseRenewed(
@@ -139,7 +140,10 @@ public final class SettlementHandler {
             inputKnown,
             Math.max(lease.expiresAtMs(), tx.nowMs() + quota.policy().leaseTtlMs()),
             SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs()),
-            shift));
+            shift,
+            ActualUse.tagShift(lease, cost),
+            cost));
+    CacheClaims.check(tx, quota, quota.lease(lease.leaseId()), settlement);
     resync(quota, lease.leaseId());
     if (SettlementRules.isAnswer(settlement)) {
       Breaker.answered(tx, quota, lease);
@@ -162,12 +166,13 @@ public final class SettlementHandler {
             settlement.outcome(),
             actual,
             ActualUse.adjustment(quota, lease, actual),
-            ActualUse.tagShift(quota.policy(), lease, settlement, actual),
+            ActualUse.tagShift(lease, ActualUse.cost(quota, lease, settlement, actual)),
             late,
             SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs()),
             ActualUse.learnedInput(quota.policy(), settlement),
             ActualUse.learnedOutput(settlement),
             Shifts.atEnd(tx.state(), quota, lease, settlement, actual)));
+    CacheClaims.check(tx, quota, quota.lease(lease.leaseId()), settlement);
     if (settlement.outcome() == Outcome.RATE_LIMITED && kind == Kind.RATE_LIMITED) {
       Aimd.rateLimited(tx, quota, lease);
     }
@@ -213,8 +218,7 @@ public final class SettlementHandler {
             quota,
             lease.request().agentId(),
             lease.request().taskId(),
-            attempt,
-            lease.standing().budgetTask());
+            new Attempts(attempt, lease.standing().budgetTask(), null, null));
     if (spent != null) {
       refuse(
           lease,
@@ -274,7 +278,8 @@ public final class SettlementHandler {
             lease.contentHash(),
             lease.request().correlation(),
             lease.attempt() + 1,
-            lease.standing().budgetTask()));
+            lease.standing().budgetTask(),
+            null));
   }
 
   private void tellRequeued(QuotaState quota, Lease lease) {
@@ -341,14 +346,10 @@ public final class SettlementHandler {
               ? ActualUse.countedInput(quota.policy(), usage)
               : quota.policy().defaultEstimate();
       long output = usage == null ? 0 : ActualUse.orZero(usage.outputTokens());
-      Amounts charge = Charges.of(quota.policy(), input, output);
-      tx.emit(
-          new UnleasedCharged(
-              quota.id(),
-              settlement.requestId(),
-              settlement.agentId(),
-              withoutSlot(charge),
-              Shifts.unleased(quota, input, output)));
+      tx.emit(Unleased.charged(quota, settlement, input, output));
+      if (quota.policy().order().ranked()) {
+        Drain.run(tx, quota);
+      }
     }
   }
 

@@ -22,7 +22,7 @@ final class Shifts {
   private Shifts() {}
 
   /** The input of an open lease is known; reserve and ceiling wait for the end. */
-  static Shift atRenewal(KeyState key, Lease lease, long input) {
+  static Shift atRenewal(KeyState key, QuotaState quota, Lease lease, long input, Long cost) {
     long output = lease.forecast().outputTokens();
     Map<String, Amounts> also = new TreeMap<>();
     lease
@@ -36,7 +36,7 @@ final class Shifts {
                 also.put(id, inOther(other, lease, held, actual));
               }
             });
-    return new Shift(also, Amounts.NONE, Amounts.NONE, 0);
+    return new Shift(also, Amounts.NONE, Amounts.NONE, tenantTag(quota, lease, cost));
   }
 
   /** The lease ends. */
@@ -58,7 +58,7 @@ final class Shifts {
         also,
         reserve(taken, actual),
         difference(taken.ceiling(), actual),
-        tenantTag(quota, lease, settlement, actual));
+        tenantTag(quota, lease, ActualUse.cost(quota, lease, settlement, actual)));
   }
 
   /** What moves another quota, as far as {@link QuotaState#moves} has it. */
@@ -100,13 +100,16 @@ final class Shifts {
     return shift;
   }
 
-  private static long tenantTag(
-      QuotaState quota, Lease lease, Settlement settlement, Amounts actual) {
+  /**
+   * What the tenant's tag moves.
+   *
+   * @param cost in the fair queue, or null where nothing is known but the estimate
+   */
+  static long tenantTag(QuotaState quota, Lease lease, Long cost) {
     TenantState tenant = quota.tenant(lease.standing().tenant());
-    if (tenant == null || !quota.policy().order().hasTenants()) {
+    if (cost == null || tenant == null || !quota.policy().order().hasTenants()) {
       return 0;
     }
-    long cost = ActualUse.cost(quota.policy(), lease, settlement, actual);
     return tenant.length(cost) - tenant.length(lease.cost());
   }
 

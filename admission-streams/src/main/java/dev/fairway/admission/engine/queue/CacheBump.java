@@ -9,7 +9,7 @@ import dev.fairway.admission.engine.state.Waiter;
 
 /**
  * A request whose cache is about to end, and that can still use it, counts twice, once: what it
- * saves is charged to nobody.
+ * saves is charged to nobody. Whose calls do not read what they claim is not believed.
  */
 public final class CacheBump {
   private static final long SOON_MS = 60_000;
@@ -20,6 +20,7 @@ public final class CacheBump {
   public static WaiterReweighted of(KeyState key, QuotaState quota, Waiter waiter, long atMs) {
     if (!quota.policy().order().ranked()
         || waiter.standing().cacheBumped()
+        || !quota.statistics().believesCache(waiter.request().agentId())
         || !endsSoon(waiter, atMs)) {
       return null;
     }

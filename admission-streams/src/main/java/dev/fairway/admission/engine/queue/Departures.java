@@ -106,6 +106,12 @@ public final class Departures {
         waiter.contentHash(),
         waiter.request().correlation(),
         waiter.attempt(),
-        waiter.standing().budgetTask());
+        waiter.standing().budgetTask(),
+        retryAtMs == null ? null : keptIn(quota, waiter));
+  }
+
+  /** Tenant in which the place of a rejected request is kept behind what its agent takes since. */
+  public static String keptIn(QuotaState quota, Waiter waiter) {
+    return quota.policy().order().ranked() ? waiter.standing().tenant() : null;
   }
 }

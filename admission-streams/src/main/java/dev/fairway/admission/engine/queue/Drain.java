@@ -109,7 +109,9 @@ public final class Drain {
 
   /**
    * Who passes moves no virtual time: those that it passed come later, and at no smaller tag. What
-   * it takes counts in its tenant's share all the same.
+   * it takes counts in its tenant's share all the same: the tenant goes on from where it stands,
+   * and not from the virtual time, which may be ahead of those that wait by what others' heads
+   * take. One that waited for a ceiling of its own was no part of that order meanwhile.
    */
   private static Order order(Turn turn, TenantState tenant) {
     QuotaState quota = turn.quota();
@@ -128,7 +130,7 @@ public final class Drain {
         passed == null ? null : passed.request().agentId(),
         passed == null ? null : passed.request().requestId(),
         time,
-        levels ? Math.max(quota.virtualTime(), end) : 0);
+        !levels ? 0 : inOrder && tenant.ceiling() != null ? time : end);
   }
 
   private static Taken taken(Turn turn, TenantState tenant, long atMs) {

@@ -17,19 +17,19 @@ import java.util.List;
 
 /**
  * When a request will be granted if nobody else comes: the slowest bucket decides, for grants go
- * out in order and each takes from all buckets. A concurrency slot adds nothing, nobody knows when
- * a call ends, and neither does a pause, which an operator ends. So 0 means that only such is
- * waited for.
+ * out in order and each takes from all buckets. A hold, and a breaker, come before all of it. A
+ * concurrency slot adds nothing, nobody knows when a call ends, and neither does a pause, which an
+ * operator ends. So 0 means that only such is waited for.
  */
 public final class Eta {
   /** Longer waits are told as this one. */
   private static final long LONGEST_MS = 366L * 24 * 3_600_000;
 
-  /** In a window that is packed, so many of those ahead are looked at one by one. */
-  private static final int ONE_BY_ONE = 64;
+  /** Where calls are looked at one by one, so many of those ahead are. */
+  static final int ONE_BY_ONE = 64;
 
   /** Behind more than these, sums tell enough: a review of all ETAs must not cost 64 looks each. */
-  private static final int LONGEST_WALKED = 256;
+  static final int LONGEST_WALKED = 256;
 
   private Eta() {}
 
@@ -47,7 +47,9 @@ public final class Eta {
     if (ahead.count() == 0 || inOrder <= 0) {
       return inOrder;
     }
-    long passing = PassEta.waitMs(key, quota, waiter, atMs);
+    long startMs = startMs(quota, atMs);
+    long passing = PassEta.waitMs(key, quota, waiter, atMs + startMs);
+    passing = Amounts.saturatedAdd(passing, startMs);
     if (passing >= inOrder) {
       return inOrder;
     }
@@ -66,8 +68,10 @@ public final class Eta {
 
   private static long inOrderMs(
       KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
-    long wait = Math.max(holdMs(quota, atMs), ceilingMs(quota, waiter, ahead, atMs));
-    wait = Math.max(wait, inQuotaMs(quota, waiter, ahead, atMs));
+    long startMs = startMs(quota, atMs);
+    long fromMs = atMs + startMs;
+    long wait = Math.max(holdMs(quota, atMs), startMs + ceilingMs(quota, waiter, ahead, fromMs));
+    wait = Math.max(wait, startMs + inQuotaMs(quota, waiter, ahead, fromMs));
     wait = Math.max(wait, rampMs(quota, ahead, atMs));
     wait = outOfGuardMs(quota, wait, atMs);
     if (quota.policy().order().also().isEmpty() || quota.also() == null) {
@@ -76,7 +80,7 @@ public final class Eta {
     for (QuotaState other : quota.also()) {
       wait = Math.max(wait, holdMs(other, atMs));
       wait = Math.max(wait, rampMs(other, ahead, atMs));
-      wait = Math.max(wait, inOtherMs(key, quota, other, waiter, ahead, atMs));
+      wait = Math.max(wait, startMs + inOtherMs(key, quota, other, waiter, ahead, fromMs));
       wait = outOfGuardMs(other, wait, atMs);
     }
     return Math.min(wait, LONGEST_MS);
@@ -99,12 +103,13 @@ public final class Eta {
         quota.policy().learns()
             && quota.policy().window() != Window.TOKEN_BUCKET
             && ahead.count() <= LONGEST_WALKED;
+    ReserveLanes lanes = quota.reserves().any() ? ReserveLanes.of(quota, waiter, ahead) : null;
     List<Amounts> first = windowed ? first(quota, ahead) : List.of();
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (d.refills() && quota.limits(d)) {
         if (parts) {
-          PartsEta eta = new PartsEta(quota, waiter, ahead, d, atMs);
+          PartsEta eta = new PartsEta(quota, waiter, ahead, lanes, d, atMs);
           byTag = Math.max(byTag, eta.byTagMs());
           byReserve = Math.max(byReserve, eta.byReserveMs());
         } else {
@@ -154,7 +159,9 @@ public final class Eta {
 
   /** Whether it is its tenant's own bucket that a wait is for. */
   public static boolean atCeiling(QuotaState quota, Waiter waiter, long waitMs, long atMs) {
-    return waitMs > 0 && ceilingMs(quota, waiter, quota.order().ahead(waiter), atMs) >= waitMs;
+    long startMs = startMs(quota, atMs);
+    Ahead ahead = quota.order().ahead(waiter);
+    return waitMs > 0 && startMs + ceilingMs(quota, waiter, ahead, atMs + startMs) >= waitMs;
   }
 
   /** Its tenant's own bucket serves its tenant alone. */
@@ -260,6 +267,28 @@ public final class Eta {
   private static long twice(long unitsPerMs, long charge) {
     long refillMs = FixedPoint.msUntil(unitsPerMs, charge, 0);
     return Amounts.saturatedAdd(refillMs, refillMs);
+  }
+
+  /**
+   * Until anything is granted at all: the buckets fill until then, and no further than their caps.
+   * SEED adds up nothing during a hold, as published.
+   */
+  private static long startMs(QuotaState quota, long atMs) {
+    if (!quota.policy().learns()) {
+      return 0;
+    }
+    long startMs = untilOpenMs(quota, atMs);
+    if (!quota.policy().order().also().isEmpty() && quota.also() != null) {
+      for (QuotaState other : quota.also()) {
+        startMs = Math.max(startMs, untilOpenMs(other, atMs));
+      }
+    }
+    return startMs;
+  }
+
+  private static long untilOpenMs(QuotaState quota, long atMs) {
+    long probeMs = quota.breaker().isOpen() ? quota.breaker().untilMs() - atMs : 0;
+    return Math.max(holdMs(quota, atMs), probeMs);
   }
 
   private static long holdMs(QuotaState quota, long atMs) {

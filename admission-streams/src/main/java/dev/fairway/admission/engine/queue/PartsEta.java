@@ -28,16 +28,18 @@ final class PartsEta {
   private final Dimension d;
   private final long atMs;
   private final String reserveOf;
-  private final Amounts inLanes;
+  private final ReserveLanes lanes;
 
-  PartsEta(QuotaState quota, Waiter waiter, Ahead ahead, Dimension d, long atMs) {
+  /** {@code lanes} is null where no reserves are defined. */
+  PartsEta(
+      QuotaState quota, Waiter waiter, Ahead ahead, ReserveLanes lanes, Dimension d, long atMs) {
     this.quota = quota;
     this.waiter = waiter;
     this.ahead = ahead;
     this.d = d;
     this.atMs = atMs;
     this.reserveOf = Fit.reserveClass(quota, waiter);
-    this.inLanes = quota.reserves().any() ? quota.order().inLanes() : Amounts.NONE;
+    this.lanes = lanes;
   }
 
   /**
@@ -50,7 +52,7 @@ final class PartsEta {
     if (reserve == null || !reserve.has(d) || own > reserve.cap(quota, d)) {
       return Long.MAX_VALUE;
     }
-    long before = ahead.inLanes().get(d);
+    long before = lanes.ahead(reserveOf, d);
     long need = quota.need(d, waiter.standing().role(), waiter.estimate());
     return Math.max(
         reserve.msUntil(quota, d, Amounts.saturatedAdd(before, own), atMs),
@@ -90,16 +92,20 @@ final class PartsEta {
         Math.min(own, Math.max(0, quota.usableCap(d) - quota.reserves().capOfOthers(reserveOf, d)));
     long reserved = 0;
     long kept = 0;
+    long byTag = 0;
+    long inLanes = 0;
     for (var reserve : quota.policy().order().reserves()) {
       if (!reserve.leaseClass().equals(reserveOf)) {
         ShareBuckets bucket = quota.reserves().of(reserve.leaseClass());
-        long paid = Math.min(inLanes.get(d), comesIn(bucket, inMs));
+        long paid = Math.min(lanes.all(reserve.leaseClass(), d), comesIn(bucket, inMs));
+        long first = lanes.ahead(reserve.leaseClass(), d);
+        inLanes += first;
+        byTag += Math.max(0, first - paid);
         reserved += paid;
         kept += Math.min(bucket.cap(quota, d), comesIn(bucket, inMs) - paid);
       }
     }
-    long byTag = Math.max(0, ahead.inLanes().get(d) - reserved);
-    long others = before - ahead.inLanes().get(d) + byTag;
+    long others = before - inLanes + byTag;
     long all = Amounts.saturatedAdd(Amounts.saturatedAdd(others, reserved), own);
     return Math.max(
         all, Amounts.saturatedAdd(Amounts.saturatedAdd(others, beside), reserved + kept));

@@ -42,9 +42,12 @@ public final class Weights {
   /** An unknown role weighs the least that is configured. */
   private static long baseMilli(String role, QuotaPolicy policy) {
     Double weight = policy.roles().get(role);
-    if (weight == null) {
-      weight = policy.roles().values().stream().min(Double::compare).orElse(1.0);
-    }
-    return Math.round(weight * 1000);
+    return weight == null ? leastMilli(policy) : Math.round(weight * 1000);
+  }
+
+  /** What an unknown role weighs, in thousandths. */
+  public static int leastMilli(QuotaPolicy policy) {
+    double least = policy.roles().values().stream().min(Double::compare).orElse(1.0);
+    return (int) Math.max(MIN_MILLI, Math.min(Math.round(least * 1000), MAX_MILLI));
   }
 }

@@ -4,6 +4,7 @@ import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Event.AlertCleared;
 import dev.fairway.admission.engine.Event.AlertRaised;
 import dev.fairway.admission.engine.Event.BucketsResynced;
+import dev.fairway.admission.engine.Event.CacheClaimChecked;
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.LeaseCancelled;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
@@ -116,6 +117,8 @@ final class Applier {
       noteFloor(key, quota);
     } else if (event instanceof SafetyFactorChanged e) {
       safetyFactor(key, quota, e);
+    } else if (event instanceof CacheClaimChecked e) {
+      quota.statistics().learnCache(key, quota.id(), e.agentId(), e.believed());
     } else if (event instanceof ResetLearned e) {
       Buckets.refill(key, quota);
       SharedBuckets.refillParts(key, quota);
@@ -162,6 +165,7 @@ final class Applier {
             e.budgetTask(),
             false,
             null));
+    FlowTags.keep(key, quota, e);
   }
 
   private static void updateTask(KeyState key, TaskUpdated e) {
@@ -205,6 +209,9 @@ final class Applier {
     Buckets.refill(key, quota);
     Buckets.charge(quota, e.charged());
     SharedBuckets.takeAlso(key, e.also());
+    if (e.tenant() != null) {
+      FlowTags.used(key, quota, e.tenant(), e.agentId(), e.tagShift(), e.tenantTag());
+    }
     String identity = Identity.ofRequest(e.agentId(), e.requestId());
     key.remember(ended(key, e.quotaId(), identity, null, Ending.UNLEASED));
   }

@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.BreakerCause;
 import dev.fairway.admission.engine.Event.BreakerClosed;
 import dev.fairway.admission.engine.Event.BreakerHalfOpen;
 import dev.fairway.admission.engine.Event.BreakerOpened;
@@ -28,9 +29,12 @@ final class BreakerApplier {
     if (event instanceof RefusalCounted) {
       set(key, quota, quota.breaker.refused(key.nowMs));
     } else if (event instanceof BreakerOpened e) {
-      set(key, quota, quota.breaker.opened(e.failures(), e.probeAtMs(), key.nowMs));
+      boolean idle =
+          e.cause() == BreakerCause.PROBE_NOT_SENT || e.cause() == BreakerCause.PROBE_SILENT;
+      set(key, quota, quota.breaker.opened(e.failures(), e.probeAtMs(), key.nowMs, idle));
     } else if (event instanceof BreakerHalfOpen e) {
-      set(key, quota, quota.breaker.halfOpen(e.leaseId(), e.probeUntilMs()));
+      String agent = agentOf(key, e.leaseId());
+      set(key, quota, quota.breaker.halfOpen(e.leaseId(), e.probeUntilMs(), agent));
     } else if (event instanceof BreakerClosed) {
       set(key, quota, quota.breaker.closed());
     } else if (event instanceof RampStarted e) {
@@ -41,6 +45,17 @@ final class BreakerApplier {
       return false;
     }
     return true;
+  }
+
+  /** A quota that others take from may be probed by a lease of one of them. */
+  private static String agentOf(KeyState key, String leaseId) {
+    for (QuotaState each : key.quotas.values()) {
+      Lease lease = each.leases.get(leaseId);
+      if (lease != null) {
+        return lease.request().agentId();
+      }
+    }
+    return null;
   }
 
   static void held(KeyState key, QuotaState quota, QuotaHeld e) {

@@ -1,10 +1,13 @@
 package dev.fairway.admission.engine.state;
 
+import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.OrderPolicy;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.state.Row.FlowRow;
+import dev.fairway.admission.engine.state.Row.RememberedRow;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -17,7 +20,7 @@ final class FlowTags {
 
   static void moveTime(KeyState key, QuotaState quota, TenantState tenant, long virtualTime) {
     tenant.virtualTime = virtualTime;
-    for (String agent : tenant.flows.forgetUpTo(virtualTime, tenant::waits)) {
+    for (String agent : tenant.flows.forgetUpTo(virtualTime, key.nowMs, tenant::waits)) {
       key.changes.delete(Row.flowId(quota.id(), tenant.name, agent));
     }
   }
@@ -37,20 +40,56 @@ final class FlowTags {
     key.touched.add(quotaId);
   }
 
-  static void shiftTags(KeyState key, QuotaState quota, Lease lease, LeaseSettled e) {
-    TenantState tenant = quota.tenant(lease.standing().tenant());
+  static void settled(KeyState key, QuotaState quota, Lease lease, LeaseSettled e) {
+    boolean tells = !REFUSALS.contains(e.outcome());
+    String tenant = lease.standing().tenant();
+    used(key, quota, tenant, e.agentId(), e.tagShift(), e.shift().tenantTag(), tells);
+  }
+
+  /** More, or less, is known of what an agent used: its tag moves, and its tenant's. */
+  static void used(
+      KeyState key,
+      QuotaState quota,
+      String tenantName,
+      String agentId,
+      long tagShift,
+      long tenantShift) {
+    used(key, quota, tenantName, agentId, tagShift, tenantShift, true);
+  }
+
+  private static void used(
+      KeyState key,
+      QuotaState quota,
+      String tenantName,
+      String agentId,
+      long tagShift,
+      long tenantShift,
+      boolean tells) {
+    TenantState tenant = quota.tenant(tenantName);
     if (tenant == null) {
       return; // No longer defined.
     }
-    long before = tenant.startTag(e.agentId());
-    shiftTag(key, quota, tenant, e.agentId(), e.tagShift());
-    if (quota.policy.order().ranked() && !REFUSALS.contains(e.outcome())) {
-      moveLine(key, quota, tenant, e.agentId(), tenant.startTag(e.agentId()) - before);
+    long before = tenant.startTag(agentId);
+    shiftTag(key, quota, tenant, agentId, tagShift);
+    if (quota.policy.order().ranked() && tells) {
+      moveLine(key, quota, tenant, agentId, tenant.startTag(agentId) - before);
     }
-    if (e.shift().tenantTag() != 0) {
-      long tag = Amounts.saturatedAdd(tenant.tag, e.shift().tenantTag());
-      tenant.tag = Math.max(quota.topVirtualTime, tag);
+    if (tenantShift != 0) {
+      shiftTenant(quota, tenant, tenantShift);
       key.putTenant(quota, tenant);
+    }
+  }
+
+  /**
+   * A tenant whose requests wait goes on from where it stands, behind the virtual time or not: it
+   * is served for that. One without any starts at the virtual time again.
+   */
+  private static void shiftTenant(QuotaState quota, TenantState tenant, long shift) {
+    if (tenant.line.size() > 0) {
+      tenant.tag = Amounts.saturatedAdd(tenant.tag, shift);
+    } else {
+      long from = Math.max(quota.topVirtualTime, tenant.tag);
+      tenant.tag = Math.max(quota.topVirtualTime, Amounts.saturatedAdd(from, shift));
     }
   }
 
@@ -58,21 +97,46 @@ final class FlowTags {
   static void shiftTag(
       KeyState key, QuotaState quota, TenantState tenant, String agentId, long shift) {
     if (shift != 0) {
-      long tag = Amounts.saturatedAdd(tenant.startTag(agentId), shift);
-      setTag(key, quota, tenant, agentId, tag);
+      long from = shift > 0 ? tenant.startTag(agentId) : tenant.finishTag(agentId);
+      setTag(key, quota, tenant, agentId, Amounts.saturatedAdd(from, shift));
     }
   }
 
   static void setTag(KeyState key, QuotaState quota, TenantState tenant, String agentId, long tag) {
-    setFlow(key, quota, tenant, agentId, tag, tenant.flows.shift(agentId));
+    Flows flows = tenant.flows;
+    setFlow(key, quota, tenant, agentId, tag, flows.shift(agentId), flows.keptUntilMs(agentId));
+  }
+
+  /**
+   * The place of a rejected request is kept. What its agent takes meanwhile counts: places that it
+   * comes back to follow each other, and what it is served in between, as they would have in line.
+   */
+  static void keep(KeyState key, QuotaState quota, LeaseRejected e) {
+    TenantState tenant = quota == null || e.tenant() == null ? null : quota.tenant(e.tenant());
+    RememberedRow row = key.remembered(Identity.ofRequest(e.agentId(), e.requestId()));
+    if (tenant == null || row == null || row.keptUntilMs() == null) {
+      return;
+    }
+    Flows flows = tenant.flows;
+    Long flow = flows.tag(e.agentId());
+    long untilMs = Math.max(flows.keptUntilMs(e.agentId()), row.keptUntilMs());
+    long tag = flow == null ? row.keptTag() : flow;
+    setFlow(key, quota, tenant, e.agentId(), tag, flows.shift(e.agentId()), untilMs);
   }
 
   private static void setFlow(
-      KeyState key, QuotaState quota, TenantState tenant, String agentId, long tag, long shift) {
+      KeyState key,
+      QuotaState quota,
+      TenantState tenant,
+      String agentId,
+      long tag,
+      long shift,
+      long keptUntilMs) {
     Flows flows = tenant.flows;
-    if (tag > tenant.virtualTime || (shift != 0 && tenant.waits(agentId))) {
-      flows.put(agentId, tag, shift);
-      key.changes.put(new FlowRow(quota.id(), agentId, tag, tenant.name, shift));
+    boolean stays = (shift != 0 && tenant.waits(agentId)) || keptUntilMs >= key.nowMs;
+    if (tag > tenant.virtualTime || stays) {
+      flows.put(agentId, tag, shift, keptUntilMs);
+      key.changes.put(new FlowRow(quota.id(), agentId, tag, tenant.name, shift, keptUntilMs));
     } else if (flows.tag(agentId) != null) {
       flows.remove(agentId);
       key.changes.delete(Row.flowId(quota.id(), tenant.name, agentId));
@@ -97,7 +161,9 @@ final class FlowTags {
       tenant.line.add(moved, tenant.length(moved.cost()), LineApplier.lanes(quota, moved));
     }
     long shift = Amounts.saturatedAdd(tenant.flows.shift(agentId), by);
-    setFlow(key, quota, tenant, agentId, tenant.startTag(agentId), shift);
+    Flows flows = tenant.flows;
+    long keptUntilMs = flows.keptUntilMs(agentId);
+    setFlow(key, quota, tenant, agentId, tenant.finishTag(agentId), shift, keptUntilMs);
   }
 
   /** As its row has it: at the tags of when it came in line. */

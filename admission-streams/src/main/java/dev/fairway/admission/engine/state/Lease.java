@@ -153,6 +153,38 @@ public record Lease(
         nowTaken);
   }
 
+  /** With that cost in the fair queue; null leaves it as it is. */
+  Lease costing(Long newCost) {
+    if (newCost == null) {
+      return this;
+    }
+    return new Lease(
+        request,
+        contentHash,
+        appendedAtMs,
+        deadlineMs,
+        leaseId,
+        attempt,
+        status,
+        grantedAtMs,
+        expiresAtMs,
+        endedAtMs,
+        charged,
+        inputKnown,
+        coldCache,
+        newCost,
+        weightMilli,
+        startTag,
+        sentAtMs,
+        sendKnown,
+        sendGuardMs,
+        forecast,
+        errorMilli,
+        signalled,
+        standing,
+        taken);
+  }
+
   /** With a signal of its own applied. */
   Lease withSignal() {
     return new Lease(

@@ -209,8 +209,11 @@ final class LeaseApplier {
     SharedBuckets.adjust(key, quota, old, e.shift());
     LearnApplier.learnDelay(quota, e.sendDelayMs());
     Taken taken = SharedBuckets.left(old.taken(), e.shift());
+    String tenant = old.standing().tenant();
+    FlowTags.used(key, quota, tenant, e.agentId(), e.tagShift(), e.shift().tenantTag());
     Lease lease =
         old.renewed(e.adjusted(), e.inputKnown(), e.expiresAtMs(), taken)
+            .costing(e.cost())
             .sentAfter(e.sendDelayMs());
     replace(key, quota, old, lease);
   }
@@ -226,7 +229,7 @@ final class LeaseApplier {
     }
     LearnApplier.learnDelay(quota, e.sendDelayMs());
     BreakerApplier.settled(key, quota, old, e);
-    FlowTags.shiftTags(key, quota, old, e);
+    FlowTags.settled(key, quota, old, e);
     TrafficApplier.settled(key, quota, old, e);
     LearnApplier.learnCall(key, quota, old, e);
     if (e.outcome() == Outcome.SUCCEEDED) {
@@ -273,7 +276,11 @@ final class LeaseApplier {
     Buckets.refill(key, quota);
     Buckets.freeSlot(quota, old.charged());
     SharedBuckets.freeSlots(key, quota, old);
-    replace(key, quota, old, old.ended(Status.EXPIRED, key.nowMs, old.charged(), old.taken()));
+    String tenant = old.standing().tenant();
+    FlowTags.used(key, quota, tenant, e.agentId(), e.tagShift(), e.tenantTag());
+    Lease lease =
+        old.ended(Status.EXPIRED, key.nowMs, old.charged(), old.taken()).costing(e.cost());
+    replace(key, quota, old, lease);
     key.remember(ended(key, old, Ending.EXPIRED, false));
   }
 }

@@ -35,8 +35,9 @@ final class LineApplier {
     indexWaiter(key, quota, waiter, identity);
     quota.arrivals = waiter.arrival() + 1;
     String agent = waiter.request().agentId();
-    FlowTags.setTag(
-        key, quota, tenant, agent, Math.max(tenant.startTag(agent), waiter.finishTag()));
+    Long flow = tenant.flows.tag(agent);
+    long tag = flow == null ? waiter.finishTag() : Math.max(flow, waiter.finishTag());
+    FlowTags.setTag(key, quota, tenant, agent, tag);
     count(key, quota, waiter, 1);
     key.touched.add(quota.id());
     putRow(key, quota, waiter);
@@ -130,7 +131,7 @@ final class LineApplier {
     long length = Tags.length(waiter.cost(), waiter.weightMilli());
     TenantState tenant = quota.tenant(waiter.standing().tenant());
     String agent = waiter.request().agentId();
-    long tag = Amounts.saturatedSubtract(tenant.startTag(agent), length);
+    long tag = Amounts.saturatedSubtract(tenant.finishTag(agent), length);
     FlowTags.setTag(key, quota, tenant, agent, tag);
     count(key, quota, waiter, -1);
     key.touched.add(quota.id());

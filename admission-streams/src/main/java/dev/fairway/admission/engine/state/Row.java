@@ -9,6 +9,7 @@ import dev.fairway.admission.engine.TaskUpdate;
 import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.alert.Traffic;
 import dev.fairway.admission.engine.breaker.BreakerState;
+import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.learn.ErrorTrend;
@@ -204,11 +205,14 @@ public sealed interface Row {
   }
 
   /**
-   * One per agent, and tenant, whose finish tag is ahead of the virtual time.
+   * One per agent, and tenant, whose finish tag is ahead of the virtual time, or is kept.
    *
    * @param shift what settlements moved the agent's waiting requests by; their rows stay as written
+   * @param keptUntilMs the tag stays until then, wherever virtual time is: places of rejected
+   *     requests are kept behind it; 0 if none is
    */
-  record FlowRow(String quotaId, String agentId, long finishTag, String tenant, long shift)
+  record FlowRow(
+      String quotaId, String agentId, long finishTag, String tenant, long shift, long keptUntilMs)
       implements Row {
     @Override
     public RowId id() {
@@ -269,8 +273,14 @@ public sealed interface Row {
     }
   }
 
-  /** One per agent that settled a call lately: how far its estimates lie off. */
-  record AgentRow(String quotaId, String agentId, ErrorTrend estimates, long touchedAtMs)
+  /**
+   * One per agent that settled a call lately.
+   *
+   * @param estimates how far its estimates lie off
+   * @param cacheUnread whether the last call that claimed a cached prefix did not read it
+   */
+  record AgentRow(
+      String quotaId, String agentId, ErrorTrend estimates, boolean cacheUnread, long touchedAtMs)
       implements Row {
     @Override
     public RowId id() {
@@ -318,6 +328,15 @@ public sealed interface Row {
       boolean failed,
       String unclaimedBy)
       implements Row {
+    /** How long after its retry time a rejected request keeps its place and its attempt. */
+    public static final long KEPT_MS = 60_000;
+
+    /** Until when its place is kept for who comes back, or null if it is not. */
+    Long keptUntilMs() {
+      return keptTag == null || retryAtMs == null
+          ? null
+          : (Long) Math.min(forgetAtMs, Amounts.saturatedAdd(retryAtMs, KEPT_MS));
+    }
 
     /** The same without the tag that it kept. */
     RememberedRow withoutTag() {

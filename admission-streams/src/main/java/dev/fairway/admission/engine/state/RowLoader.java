@@ -55,7 +55,8 @@ public final class RowLoader {
         for (String agent : tenant.flows.agents()) {
           long tag = tenant.flows.tag(agent);
           long shift = tenant.flows.shift(agent);
-          rows.add(new FlowRow(quota.id(), agent, tag, tenant.name, shift));
+          long keptUntilMs = tenant.flows.keptUntilMs(agent);
+          rows.add(new FlowRow(quota.id(), agent, tag, tenant.name, shift, keptUntilMs));
         }
         if (quota.policy.order().hasTenants()) {
           rows.add(tenantRow(quota, tenant));
@@ -143,7 +144,7 @@ public final class RowLoader {
       state.indexRemembered(r);
     } else if (row instanceof FlowRow r) {
       TenantState tenant = quotaOf(state, row).tenant(r.tenant());
-      tenant.flows.put(r.agentId(), r.finishTag(), r.shift());
+      tenant.flows.put(r.agentId(), r.finishTag(), r.shift(), r.keptUntilMs());
     } else if (row instanceof OutputsRow r) {
       quotaOf(state, row).statistics.load(r);
     } else if (row instanceof RoleRow r) {

@@ -118,6 +118,12 @@ public final class Statistics {
     return own == null ? ErrorTrend.NONE : own.estimates();
   }
 
+  /** Whether an agent's word for what it has cached is taken: no call has shown it wrong. */
+  public boolean believesCache(String agentId) {
+    AgentRow own = agents.get(agentId);
+    return own == null || !own.cacheUnread();
+  }
+
   /**
    * Somebody whose estimates there is something to say about.
    *
@@ -162,9 +168,10 @@ public final class Statistics {
       put(key, quotaId, role, roles.get(role).forgiven());
     } else {
       AgentRow old = agents.get(subject.substring(AGENT.length()));
-      AgentRow row = new AgentRow(quotaId, old.agentId(), ErrorTrend.NONE, old.touchedAtMs());
-      indexAgent(row);
-      key.changes.put(row);
+      putAgent(
+          key,
+          new AgentRow(
+              quotaId, old.agentId(), ErrorTrend.NONE, old.cacheUnread(), old.touchedAtMs()));
     }
   }
 
@@ -188,15 +195,22 @@ public final class Statistics {
       learn(key, quotaId, role, sample, RoleStats.ROLE_SHARE);
     }
     if (sample.estimateError() != null) {
-      AgentRow old = agents.get(agentId);
-      ErrorTrend trend = old == null ? ErrorTrend.NONE : old.estimates();
-      AgentRow row =
-          new AgentRow(quotaId, agentId, trend.with(sample.estimateError(), key.nowMs), key.nowMs);
-      indexAgent(row);
-      key.changes.put(row);
-      if (agents.size() > MAX_AGENTS) {
-        forgetAgent(key, quotaId, agentUse.firstName());
-      }
+      ErrorTrend trend = estimatesOfAgent(agentId).with(sample.estimateError(), key.nowMs);
+      boolean unread = !believesCache(agentId);
+      putAgent(key, new AgentRow(quotaId, agentId, trend, unread, key.nowMs));
+    }
+  }
+
+  void learnCache(KeyState key, String quotaId, String agentId, boolean believed) {
+    ErrorTrend trend = estimatesOfAgent(agentId);
+    putAgent(key, new AgentRow(quotaId, agentId, trend, !believed, key.nowMs));
+  }
+
+  private void putAgent(KeyState key, AgentRow row) {
+    indexAgent(row);
+    key.changes.put(row);
+    if (agents.size() > MAX_AGENTS) {
+      forgetAgent(key, row.quotaId(), agentUse.firstName());
     }
   }
 

@@ -66,6 +66,21 @@ public final class TenantState {
     return lines.get(agentId);
   }
 
+  /** Where the agent's line ends, be it behind the virtual time. */
+  long finishTag(String agentId) {
+    Long flow = flows.tag(agentId);
+    return flow == null ? virtualTime : flow;
+  }
+
+  /**
+   * Where a request starts that comes back to a place that was kept for it: behind what its agent
+   * was served or has in line since.
+   */
+  public long startTag(String agentId, long keptTag) {
+    Long flow = flows.tag(agentId);
+    return flow == null ? keptTag : Math.max(keptTag, flow);
+  }
+
   /** Where the agent's next request starts. */
   public long startTag(String agentId) {
     Long flow = flows.tag(agentId);

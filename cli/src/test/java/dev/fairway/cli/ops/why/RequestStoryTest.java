@@ -163,6 +163,7 @@ class RequestStoryTest {
             null,
             null,
             1,
+            null,
             null));
 
     assertThat(story.outcome()).isEqualTo("rejected");
@@ -177,7 +178,7 @@ class RequestStoryTest {
   @Test
   void shouldTellThatALeaseExpired() {
     request(10, "r", "a", enqueued("r", "a", 1, 1_000, 1), granted("r", "a"));
-    tick(120_010, new LeaseExpired(QUOTA, "r", "a", "lease"));
+    tick(120_010, new LeaseExpired(QUOTA, "r", "a", "lease", 0L, 0L, null));
 
     assertThat(story.outcome()).isEqualTo("expired");
     assertThat(texts("expired")).singleElement().asString().contains("nothing is refunded");
@@ -217,6 +218,7 @@ class RequestStoryTest {
                     null,
                     null,
                     1,
+                    null,
                     null))));
 
     // then
