@@ -125,7 +125,7 @@ class UpIT {
     Decision last = decisions("leaver", 2).get(1);
     assertThat(last.getStatus()).isEqualTo(DecisionStatus.REJECTED);
     assertThat(last.getRejected().getReason()).isEqualTo(RejectReason.UNKNOWN_QUOTA);
-    assertThat(json("status").path("quotas"))
+    assertThat(json("quota", "list").path("quotas"))
         .noneMatch(quota -> quota.path("id").asText().equals("gone"));
     assertThat(UpRunner.command("quota", "remove", "gone", "--data", data.toString()).err())
         .contains("Expected a quota 'gone'");
