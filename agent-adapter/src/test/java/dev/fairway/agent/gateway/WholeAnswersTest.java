@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.fairway.agent.provider.ProviderProfiles;
 import dev.fairway.agent.provider.ResponseBody;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -79,7 +80,7 @@ class WholeAnswersTest {
   /** One call on a connection of its own, which is closed with the last byte that was announced. */
   private static String answerAndGo(GatewayFixture fixture, String text) throws IOException {
     byte[] body = GatewayFixture.message(text).getBytes(StandardCharsets.UTF_8);
-    try (Socket socket = new Socket("127.0.0.1", fixture.uri("/").getPort())) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), fixture.uri("/").getPort())) {
       socket.setSoTimeout((int) LONG.toMillis());
       String head =
           "POST /v1/messages HTTP/1.1\r\nhost: x\r\nconnection: close\r\n"
