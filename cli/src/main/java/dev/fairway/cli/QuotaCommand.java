@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 /** {@code fairway quota}: definitions of quotas. */
 @Command(
     name = "quota",
-    description = "Define, show, pause and clear quotas.",
+    description = "Define, show, pause, clear and remove quotas.",
     subcommands = {
       QuotaCommand.Apply.class,
       QuotaCommand.ListAll.class,
@@ -37,7 +37,8 @@ import picocli.CommandLine.Parameters;
       QuotaCommand.Pause.class,
       QuotaCommand.Resume.class,
       QuotaCommand.Drain.class,
-      QuotaCommand.Clear.class
+      QuotaCommand.Clear.class,
+      QuotaCommand.Remove.class
     },
     footer = {
       "",
@@ -346,6 +347,33 @@ final class QuotaCommand extends GroupCommand {
       return "cleared ("
           + changed.getClearCount()
           + " times so far); a hold, if there was one, ends";
+    }
+  }
+
+  /** {@code quota remove}. */
+  @Command(
+      name = "remove",
+      description =
+          "Remove a quota: requests for it are rejected, also those in line, and open leases are"
+              + " still settled. 'quota drain' before serves who waits.",
+      footer = {"", "Example:", "  fairway quota remove anthropic.prod-1/sonnet"})
+  static final class Remove extends BaseCommand {
+
+    @Mixin private ConnectionOptions connection;
+
+    @Parameters(index = "0", paramLabel = "QUOTA", description = "Quota id.")
+    private String id;
+
+    @Override
+    public Integer call() {
+      try (Pipeline pipeline = connection.open()) {
+        QuotaStore store = new QuotaStore(pipeline);
+        store.existing(id);
+        store.remove(id);
+        say(id + ": removed; requests for it are told UNKNOWN_QUOTA within seconds");
+        writeJson(Map.of("removed", id));
+      }
+      return 0;
     }
   }
 

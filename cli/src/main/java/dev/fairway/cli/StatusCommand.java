@@ -59,7 +59,10 @@ final class StatusCommand extends BaseCommand {
       table(quotas.values()).lines().forEach(this::say);
     }
     Map<String, ObservedCalls> observed =
-        connection.gateway().map(ObservedCalls::of).orElseGet(TreeMap::new);
+        connection
+            .gateway()
+            .map(gateway -> ObservedCalls.of(gateway, this::say))
+            .orElseGet(TreeMap::new);
     observed.keySet().retainAll(quotas.keySet());
     observed.forEach((quota, calls) -> say(quota + ": " + calls.sentence()));
     overview.gap().ifPresent(this::say);

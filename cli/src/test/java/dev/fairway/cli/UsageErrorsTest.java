@@ -18,8 +18,8 @@ class UsageErrorsTest {
           """
           ``                                   | Expected one of the commands [up, demo, quota, agent, status, leases, queue, why, dead-letters, dry-run, explain, simulate, replay], but found none. | fairway
           statsu                               | Expected one of the commands [up, demo, quota, agent, status, leases, queue, why, dead-letters, dry-run, explain, simulate, replay], but found 'statsu'. Did you mean 'status'? | fairway
-          quota                                | Expected one of the commands [apply, list, get, pause, resume, drain, clear], but found none. | fairway quota
-          quota aply f.yaml                    | Expected one of the commands [apply, list, get, pause, resume, drain, clear], but found 'aply'. Did you mean 'apply'? | fairway quota
+          quota                                | Expected one of the commands [apply, list, get, pause, resume, drain, clear, remove], but found none. | fairway quota
+          quota aply f.yaml                    | Expected one of the commands [apply, list, get, pause, resume, drain, clear, remove], but found 'aply'. Did you mean 'apply'? | fairway quota
           quota --data d list                  | Expected --data behind a command, as in 'fairway quota apply --data DIR', but found it before. | fairway quota
           --data d status                      | Expected --data behind a command, as in 'fairway up --data DIR', but found it before. | fairway
           status --no-such-option              | Expected an option that 'fairway status' has, but found '--no-such-option'. | fairway status

@@ -13,6 +13,7 @@ import dev.fairway.schemas.Estimate;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.Settlement;
 import dev.fairway.schemas.Topics;
 import dev.fairway.schemas.Usage;
@@ -103,6 +104,31 @@ class UpIT {
         .contains("arrived from teller")
         .contains("granted after")
         .contains("settled SUCCEEDED");
+  }
+
+  @Test
+  void shouldRemoveAQuotaAndSendAwayWhoWaits() throws Exception {
+    // given
+    apply("gone", 100);
+    UpRunner.command("quota", "pause", "gone", "--data", data.toString());
+    awaitState("gone", "PAUSED");
+    send(TOPICS.requests(), "gone", request("gone-1", "leaver", "gone"));
+    await()
+        .atMost(PATIENCE)
+        .until(() -> json("queue", "--quota", "gone").path("queue").size() == 1);
+
+    // when
+    JsonNode removed = json("quota", "remove", "gone");
+
+    // then
+    assertThat(removed.path("removed").asText()).isEqualTo("gone");
+    Decision last = decisions("leaver", 2).get(1);
+    assertThat(last.getStatus()).isEqualTo(DecisionStatus.REJECTED);
+    assertThat(last.getRejected().getReason()).isEqualTo(RejectReason.UNKNOWN_QUOTA);
+    assertThat(json("quota", "list").path("quotas"))
+        .noneMatch(quota -> quota.path("id").asText().equals("gone"));
+    assertThat(UpRunner.command("quota", "remove", "gone", "--data", data.toString()).err())
+        .contains("Expected a quota 'gone'");
   }
 
   @Test

@@ -21,7 +21,10 @@ final class AnswerRelay extends IteratingCallback {
     /** Some of the answer was read. */
     void progressed();
 
-    /** The upstream's last byte was read, and is about to be written. */
+    /**
+     * The last byte that the client waits for was read, and is about to be written: it may go from
+     * then on. Heard of once, or twice where a body of a known length ends apart from its bytes.
+     */
     void ending();
 
     /** The upstream's last byte is on its way to the client, and nobody waits for what is done. */
@@ -45,12 +48,14 @@ final class AnswerRelay extends IteratingCallback {
   private final Consumer<Boolean> writing;
   private Content.Chunk chunk;
   private Throwable upstreamFailure;
+  private long missingBytes;
   private boolean last;
 
   /**
    * Relays an answer.
    *
    * @param filter takes something out, or null
+   * @param lengthBytes length of the body that the client was told, or -1 where it was told none
    * @param writing told whether the client is being waited for
    */
   AnswerRelay(
@@ -58,12 +63,14 @@ final class AnswerRelay extends IteratingCallback {
       Content.Sink sink,
       AnswerTap tap,
       UsageChunkFilter filter,
+      long lengthBytes,
       Consumer<Boolean> writing,
       Listener listener) {
     this.source = source;
     this.sink = sink;
     this.tap = tap;
     this.filter = filter;
+    this.missingBytes = lengthBytes;
     this.writing = writing;
     this.listener = listener;
   }
@@ -84,7 +91,7 @@ final class AnswerRelay extends IteratingCallback {
       }
       last = chunk.isLast();
       ByteBuffer out = tapped(chunk.getByteBuffer());
-      if (last) {
+      if (last || isWhole(out.remaining())) {
         listener.ending();
       }
       if (last || out.hasRemaining()) {
@@ -99,6 +106,15 @@ final class AnswerRelay extends IteratingCallback {
       release();
     }
     return Action.SUCCEEDED;
+  }
+
+  /**
+   * Whether the client has all that it was told to wait for once it has these bytes. The end of a
+   * body may come after its last byte, and clients don't wait for it.
+   */
+  private boolean isWhole(int bytes) {
+    missingBytes -= bytes;
+    return bytes > 0 && missingBytes == 0;
   }
 
   /** A tap that fails must not keep the answer from the client. */

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 
 /**
  * How a gateway is set up. Immutable; it holds references to secrets, never secrets.
@@ -48,6 +49,11 @@ public record GatewayConfig(
 
   private static final int PORT_MAX = 65_535;
 
+  /**
+   * A base URL with the part that {@link Endpoint} paths begin with, which would be there twice.
+   */
+  private static final Pattern VERSIONED = Pattern.compile(".*/v1/?");
+
   /** What a gateway does with the calls of a quota. */
   public enum Mode {
     /** A call waits for its lease. */
@@ -60,7 +66,8 @@ public record GatewayConfig(
    * A provider's API.
    *
    * @param name name in routes
-   * @param url base URL, to which the path of a call is appended
+   * @param url base URL, to which the path of a call is appended; so without the {@code /v1} with
+   *     which that begins
    * @param provider profile that reads its answers, such as {@code anthropic}
    * @param key its API key; null, without callers: what the client sends is passed on
    */
@@ -98,6 +105,9 @@ public record GatewayConfig(
       }
       if (parsed.getRawQuery() != null || parsed.getRawFragment() != null) {
         return "one with a query, to which no path can be added";
+      }
+      if (VERSIONED.matcher(url).matches()) {
+        return "one that ends in /v1: leave that out, the path of each call begins with it";
       }
       if (parsed.getHost() == null || parsed.getPort() == 0 || parsed.getPort() > PORT_MAX) {
         return "the host and port "

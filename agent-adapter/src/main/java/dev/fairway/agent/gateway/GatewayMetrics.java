@@ -23,7 +23,10 @@ final class GatewayMetrics {
       GatewayStats gateway, AdmissionClientStats client, Map<String, EstimateQuality> estimates) {
     GatewayMetrics metrics = new GatewayMetrics();
     metrics.gauge("open_calls", "Calls that the gateway has now.", gateway.open());
-    metrics.counter("calls", "Calls taken, counted or not.", gateway.calls());
+    metrics.counter(
+        "calls",
+        "Requests taken: calls, counted or not, and those of the gateway's own API.",
+        gateway.calls());
     metrics.counter("uncounted_calls", "Calls passed without a lease.", gateway.uncounted());
     metrics.counter("refused_calls", "Calls answered by the gateway itself.", gateway.refused());
     metrics.counter("retries", "Calls that repeat an earlier one.", gateway.retries());

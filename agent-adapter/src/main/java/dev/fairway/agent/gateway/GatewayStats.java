@@ -4,7 +4,7 @@ package dev.fairway.agent.gateway;
  * Counters of one gateway since its start. A consistent snapshot is not promised across fields.
  *
  * @param open calls that it has now
- * @param calls calls taken, counted or not
+ * @param calls requests taken: calls, counted or not, and those of the gateway's own API
  * @param uncounted calls passed without a lease, because they take from no quota or no route knows
  *     them
  * @param refused calls answered by the gateway itself, with an error

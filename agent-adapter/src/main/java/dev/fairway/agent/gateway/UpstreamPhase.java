@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.eclipse.jetty.client.HttpResponseException;
 import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.util.thread.SerializedInvoker;
 import org.slf4j.Logger;
@@ -224,6 +225,8 @@ final class UpstreamPhase {
     if (recording != null) {
       recording.begin(status, headers);
     }
+    boolean lengthHolds = filter == null && !answer.isPromised();
+    long lengthBytes = lengthHolds ? headers.getLongField(HttpHeader.CONTENT_LENGTH) : -1;
     answer.begin(
         status,
         headers,
@@ -232,7 +235,8 @@ final class UpstreamPhase {
           if (call.isRelaying()) {
             Content.Sink sink = recording == null ? answer.sink() : recording.sink(answer);
             Relayed relayed = new Relayed(client, settling);
-            relay = new AnswerRelay(source, sink, tap, filter, answer::writing, relayed);
+            relay =
+                new AnswerRelay(source, sink, tap, filter, lengthBytes, answer::writing, relayed);
             relay.iterate();
           }
         });

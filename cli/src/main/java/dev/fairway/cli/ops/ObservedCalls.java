@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /**
  * What a gateway saw of a quota's calls while it only observed, since the gateway started.
@@ -34,8 +35,10 @@ public record ObservedCalls(
    * Asks a gateway, by quota; with the operator's token of {@code FAIRWAY_TOKEN} where there is
    * one. Empty if it does not say: what it observed is an extra, and must not keep the rest from
    * anybody.
+   *
+   * @param note told, for people, if the gateway wants another token
    */
-  public static Map<String, ObservedCalls> of(URI gateway) {
+  public static Map<String, ObservedCalls> of(URI gateway, Consumer<String> note) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(gateway.resolve("/fairway/modes")).timeout(ANSWER);
     String token = System.getenv("FAIRWAY_TOKEN");
@@ -49,7 +52,11 @@ public record ObservedCalls(
               .connectTimeout(ANSWER)
               .build()
               .send(request.build(), HttpResponse.BodyHandlers.ofString());
-      if (answer.statusCode() == 200) {
+      if (answer.statusCode() == 401 || answer.statusCode() == 403) {
+        note.accept(
+            "what the gateway observed is not shown: it wants the token of a caller who is"
+                + " operator, in FAIRWAY_TOKEN");
+      } else if (answer.statusCode() == 200) {
         for (Map.Entry<String, JsonNode> quota :
             JSON.readTree(answer.body()).path("observed").properties()) {
           observed.put(quota.getKey(), JSON.treeToValue(quota.getValue(), ObservedCalls.class));

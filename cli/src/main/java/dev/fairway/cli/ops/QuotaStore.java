@@ -51,6 +51,11 @@ public final class QuotaStore {
     pipeline.send(pipeline.topics().quotas(), quota.getId(), quota);
   }
 
+  /** Removes a quota: who asks for it is told that there is none. */
+  public void remove(String id) {
+    pipeline.send(pipeline.topics().quotas(), id, null);
+  }
+
   /**
    * The definition of a quota.
    *

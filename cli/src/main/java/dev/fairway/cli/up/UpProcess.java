@@ -193,9 +193,20 @@ public final class UpProcess implements AutoCloseable {
   private void setUpTopics(String bootstrap) {
     try (Admin admin = admin(bootstrap)) {
       TopicSetup setup = new TopicSetup(admin);
-      List<String> created = setup.ensure(settings.topics(), layout(admin, bootstrap));
+      TopicLayout layout = layout(admin, bootstrap);
+      List<String> created = setup.ensure(settings.topics(), layout);
       if (!created.isEmpty()) {
         progress.accept("created topics " + created);
+      }
+      if (!created.isEmpty() && settings.bootstrap() != null && layout != TopicLayout.CLUSTER) {
+        progress.accept(
+            "Expected "
+                + REPLICAS_MAX
+                + " brokers or more at "
+                + bootstrap
+                + ", but found "
+                + layout.replicationFactor()
+                + ": these topics have fewer copies.");
       }
       setup.warnings().forEach(progress);
     }
@@ -207,18 +218,9 @@ public final class UpProcess implements AutoCloseable {
     }
     try {
       int brokers = admin.describeCluster().nodes().get(ANSWER_S, TimeUnit.SECONDS).size();
-      if (brokers >= REPLICAS_MAX) {
-        return TopicLayout.CLUSTER;
-      }
-      progress.accept(
-          "Expected "
-              + REPLICAS_MAX
-              + " brokers or more at "
-              + bootstrap
-              + ", but found "
-              + brokers
-              + ": topics that are created now have fewer copies.");
-      return new TopicLayout(TopicLayout.CLUSTER.partitions(), (short) brokers, 1);
+      return brokers >= REPLICAS_MAX
+          ? TopicLayout.CLUSTER
+          : new TopicLayout(TopicLayout.CLUSTER.partitions(), (short) brokers, 1);
     } catch (ExecutionException | TimeoutException e) {
       throw BrokerCheck.unreachable(bootstrap, e);
     } catch (InterruptedException e) {

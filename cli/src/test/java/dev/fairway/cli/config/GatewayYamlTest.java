@@ -149,6 +149,8 @@ class GatewayYamlTest {
           'gateway: {upstreams: {a: {provider: openai, url: "http://h:abc"}}}'            | gateway.upstreams.a.url: Expected a URL
           'gateway: {upstreams: {a: {provider: openai, url: "http://u:pw@h"}}}'           | gateway.upstreams.a.url: Expected a URL
           'gateway: {upstreams: {a: {provider: openai, url: "http://h/?x=y"}}}'           | gateway.upstreams.a.url: Expected a URL
+          'gateway: {upstreams: {a: {provider: openai, url: "http://h/v1"}}}'             | gateway.upstreams.a.url: Expected a URL such as https://api.anthropic.com for upstream a, but found one that ends in /v1
+          'gateway: {upstreams: {a: {provider: openai, url: "http://h/openai/v1/"}}}'   | gateway.upstreams.a.url: Expected a URL
           'gateway: {callers: [{name: a, token: {env: X}, role: planner, roles: [worker]}]}' | gateway.callers[0].role: Expected the role of caller a to be one of
           'gateway: {callers: [{name: a, token: {env: X}, class: x, classes: [batch]}]}'  | gateway.callers[0].class: Expected the class of caller a to be one of
           'gateway: {callers: [{name: a, token: {env: X}}, {name: b, token: {env: X}}]}'  | gateway.callers[1].token: Expected a token of its own

@@ -1,6 +1,7 @@
 package dev.fairway.replay.script;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.JsonNodeType;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -12,6 +13,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
@@ -61,7 +63,7 @@ public final class JsonFields {
 
   private static JsonFields root(JsonNode node, Shown shown) {
     JsonFields fields = new JsonFields(node, "", shown, new ArrayList<>());
-    fields.requireObject();
+    fields.requireObject("{...}");
     return fields;
   }
 
@@ -212,7 +214,10 @@ public final class JsonFields {
 
   /** An object of objects, read by {@code reader}; an empty map if the field is absent. */
   public <T> Map<String, T> objects(String name, Function<JsonFields, T> reader) {
-    return entries(name, (key, value) -> child(name + "." + key, value, shown, reader));
+    return entries(
+        name,
+        () -> "{name: " + fieldsOf(reader) + "}",
+        (key, value) -> child(name + "." + key, value, shown, reader));
   }
 
   /** A list of objects, each read by {@code reader}; an empty list if the field is absent. */
@@ -222,7 +227,7 @@ public final class JsonFields {
       return List.of();
     }
     if (!value.isArray()) {
-      return expectedStructure(name, "a list", value, List.of());
+      return expectedStructure(name, "a list of objects " + fieldsOf(reader), value, List.of());
     }
     List<T> result = new ArrayList<>();
     for (int i = 0; i < value.size(); i++) {
@@ -236,16 +241,17 @@ public final class JsonFields {
 
   /** An object of constants; an empty map if the field is absent. */
   public <E extends Enum<E>> Map<String, E> enumerations(String name, Class<E> type) {
+    String one = "one of " + Arrays.toString(type.getEnumConstants());
     return entries(
         name,
+        () -> "{name: " + one + "}",
         (key, value) -> {
           for (E constant : type.getEnumConstants()) {
             if (value.isTextual() && constant.name().equals(value.textValue())) {
               return constant;
             }
           }
-          return expected(
-              name + "." + key, "one of " + Arrays.toString(type.getEnumConstants()), value, null);
+          return expected(name + "." + key, one, value, null);
         });
   }
 
@@ -253,6 +259,7 @@ public final class JsonFields {
   Map<String, Double> doubles(String name) {
     return entries(
         name,
+        () -> "{name: number}",
         (key, value) ->
             value.isNumber()
                 ? (Double) value.doubleValue()
@@ -309,7 +316,8 @@ public final class JsonFields {
   private <T> T child(
       String name, JsonNode value, Shown shownOfIt, Function<JsonFields, T> reader) {
     JsonFields fields = new JsonFields(value, at(name), shownOfIt, errors);
-    if (!fields.requireObject()) {
+    if (!value.isObject()) {
+      fields.requireObject(fieldsOf(reader));
       return null;
     }
     T result = reader.apply(fields);
@@ -317,24 +325,34 @@ public final class JsonFields {
     return result;
   }
 
-  private boolean requireObject() {
-    if (node != null && node.isObject()) {
-      return true;
+  /** Reports anything but an object; {@code fields} says what it would have. */
+  private void requireObject(String fields) {
+    if (node == null || !node.isObject()) {
+      add(
+          (path.isEmpty() ? "" : path + ": ")
+              + "expected an object "
+              + fields
+              + ", but found "
+              + (shown == Shown.ALL ? text(node) : kind(node)));
     }
-    add(
-        (path.isEmpty() ? "" : path + ": ")
-            + "expected an object {...}, but found "
-            + (shown == Shown.ALL ? text(node) : kind(node)));
-    return false;
   }
 
-  private <T> Map<String, T> entries(String name, BiFunction<String, JsonNode, T> reader) {
+  /** The names that a reader asks for, for people: an empty object is read to hear them. */
+  private static <T> String fieldsOf(Function<JsonFields, T> reader) {
+    JsonFields empty =
+        new JsonFields(JsonNodeFactory.instance.objectNode(), "", Shown.NOTHING, new ArrayList<>());
+    T unused = reader.apply(empty);
+    return "{" + String.join(", ", new TreeSet<>(empty.known)) + "}";
+  }
+
+  private <T> Map<String, T> entries(
+      String name, Supplier<String> shape, BiFunction<String, JsonNode, T> reader) {
     JsonNode value = take(name);
     if (value == null) {
       return Map.of();
     }
     if (!value.isObject()) {
-      return expectedStructure(name, "an object {...}", value, Map.of());
+      return expectedStructure(name, "an object " + shape.get(), value, Map.of());
     }
     Map<String, T> result = new LinkedHashMap<>();
     value

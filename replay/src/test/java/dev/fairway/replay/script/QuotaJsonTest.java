@@ -160,6 +160,33 @@ class QuotaJsonTest {
   }
 
   @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "\"depth\":\"10s\"|depth: expected an object {concurrent_requests, input_tokens,"
+            + " output_tokens, requests, tokens}, but found \"10s\"",
+        "\"tenants\":[{}]|tenants: expected an object {name: {agents, ceiling, classes,"
+            + " max_unblocks, roles, signing_key_ref, weight}}, but found [{}]",
+        "\"tenants\":{\"a\":2}|tenants.a: expected an object {agents, ceiling, classes,"
+            + " max_unblocks, roles, signing_key_ref, weight}, but found 2",
+        "\"classes\":7|classes: expected an object {name: {reserve}}, but found 7",
+        "\"roles\":[1]|roles: expected an object {name: number}, but found [1]",
+      })
+  void shouldNameTheFieldsOfAnObjectThatIsExpected(String field, String expected) throws Exception {
+    // given
+    JsonNode tree =
+        JSON.readTree("{\"id\":\"k\",\"limits\":{\"requests_per_minute\":5}," + field + "}");
+
+    // when
+    InvalidJsonException error =
+        catchThrowableOfType(InvalidJsonException.class, () -> QuotaJson.parse(tree));
+
+    // then
+    assertThat(error.errors()).containsExactly(expected);
+  }
+
+  @ParameterizedTest
   @CsvSource({
     "250ms,250",
     "90s,90000",

@@ -57,7 +57,21 @@ final class Phrases {
         + weight(waiter)
         + " and cost "
         + waiter.getCost()
-        + (ahead == 0 ? "; nobody ahead" : "; " + ahead + " ahead in the fair order");
+        + (ahead == 0 ? "; nobody ahead" : "; " + ahead + " ahead in the fair order")
+        + corrected(waiter);
+  }
+
+  /** That a call counts as more than it asked for. */
+  private static String corrected(WaiterRow waiter) {
+    LeaseRequest request = waiter.getRequest();
+    Long asked = request.getEstimate().getInputTokens();
+    return asked == null || waiter.getForecastInput() <= asked
+        ? ""
+        : "; its input counts as "
+            + waiter.getForecastInput()
+            + " tokens, since calls of role "
+            + request.getRole()
+            + " use more than they estimate";
   }
 
   static String eta(String told, int position, long etaMs) {

@@ -82,6 +82,30 @@ class RequestStoryTest {
   }
 
   @Test
+  void shouldSayWhyACallCountsAsMoreThanItAskedFor() {
+    // given
+    LeaseEnqueued corrected = enqueued("r", "a", 1, 1_000, 1, 195);
+
+    // when
+    request(20, "r", "a", corrected);
+
+    // then
+    assertThat(texts("enqueued"))
+        .singleElement()
+        .asString()
+        .endsWith(
+            "; its input counts as 195 tokens, since calls of role worker use more than they"
+                + " estimate");
+  }
+
+  @Test
+  void shouldSayNothingOfACallThatCountsAsWhatItAskedFor() {
+    request(20, "r", "a", enqueued("r", "a", 1, 1_000, 1, 100));
+
+    assertThat(texts("enqueued")).singleElement().asString().endsWith("; nobody ahead");
+  }
+
+  @Test
   void shouldTellWhatHeldTheQuotaWhileItWaitedAndNotBeforeOrAfter() {
     tick(1, new MarginCut(QUOTA, 9000, 8500));
     request(10, "r", "a", enqueued("r", "a", 1, 1_000, 1));
@@ -251,6 +275,16 @@ class RequestStoryTest {
 
   private static LeaseEnqueued enqueued(
       String request, String agent, long arrival, int weightMilli, long finishTag) {
+    return enqueued(request, agent, arrival, weightMilli, finishTag, 100);
+  }
+
+  private static LeaseEnqueued enqueued(
+      String request,
+      String agent,
+      long arrival,
+      int weightMilli,
+      long finishTag,
+      long forecastInput) {
     return new LeaseEnqueued(
         WaiterRow.newBuilder()
             .setRequest(lease(request, agent))
@@ -265,6 +299,7 @@ class RequestStoryTest {
             .setWeightMilli(weightMilli)
             .setStartTag(0)
             .setFinishTag(finishTag)
+            .setForecastInput(forecastInput)
             .build(),
         null);
   }
