@@ -312,6 +312,17 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
+   * Renews it no more, so that the coordinator has it back at the end of its time to live should
+   * nobody settle it. It may still be settled, before that and within the quota's late settlement
+   * window after it. For who holds it on behalf of somebody that has gone silent.
+   */
+  public void letExpire() {
+    if (renewal != null) {
+      renewal.stop();
+    }
+  }
+
+  /**
    * Settles what is not settled: NOT_SENT, or FAILED_AFTER_SEND if the call was marked as sent or
    * reported in progress, because then it may have been charged. Does not wait for the broker.
    */

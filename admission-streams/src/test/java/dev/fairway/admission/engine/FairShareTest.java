@@ -158,6 +158,25 @@ class FairShareTest {
     assertThat(ofFour(Tells.UNLEASED)).isLessThan(0.25 + CLOSE);
   }
 
+  @Test
+  void shouldTakeNothingForCallsWithoutALeaseThatNobodyWaitedFor() {
+    // given: five minutes of the limit, used while nobody else was there
+    Agent alone = new Agent("alone", 3, 2_000, 2_000, 4_000);
+    ClosedLoop loop =
+        new ClosedLoop(FOREVER_MS, Map.of())
+            .with(
+                new Agent("b", 3, 2_000, 2_000, 4_000),
+                new Agent("c", 3, 2_000, 2_000, 4_000),
+                new Agent("d", 3, 2_000, 2_000, 4_000),
+                alone);
+    for (int i = 0; i < 150; i++) {
+      alone.tellUnleased("u-" + i, 2_000);
+    }
+
+    // when, then
+    assertThat(loop.run(20).share("alone")).isBetween(0.25 - CLOSE, 0.25 + CLOSE);
+  }
+
   /** How a cheat tells of its calls. */
   private enum Tells {
     INPUT_THEN_NOTHING,

@@ -63,6 +63,11 @@ class FreeGrant implements Grant {
   }
 
   @Override
+  public void letExpire() {
+    // There is nothing to renew.
+  }
+
+  @Override
   public CompletableFuture<Grant> requeue(ProviderSignal signal) {
     return CompletableFuture.failedFuture(
         new RefusedException(null, null, "A call that was not held waits in no line.", null));

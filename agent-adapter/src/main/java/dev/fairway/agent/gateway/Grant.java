@@ -45,6 +45,9 @@ interface Grant {
   /** Settles; the first settlement counts. */
   void settle(Outcome outcome, UsageReport usage, ProviderSignal signal);
 
+  /** Nobody has reported in time: it is renewed no more, and a report may still come. */
+  void letExpire();
+
   /** Settles a 429 and waits for the call's next attempt. */
   CompletableFuture<Grant> requeue(ProviderSignal signal);
 }

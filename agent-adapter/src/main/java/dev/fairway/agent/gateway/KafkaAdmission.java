@@ -179,6 +179,11 @@ final class KafkaAdmission implements Admission {
     }
 
     @Override
+    public void letExpire() {
+      lease.letExpire();
+    }
+
+    @Override
     public CompletableFuture<Grant> requeue(ProviderSignal signal) {
       return grantOf(lease.rateLimitedRequeue(signal));
     }

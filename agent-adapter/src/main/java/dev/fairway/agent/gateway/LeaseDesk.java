@@ -151,6 +151,7 @@ final class LeaseDesk {
           return;
         }
         late = true;
+        grant.letExpire();
         status = Status.SETTLED;
         outcome = Outcome.FAILED_AFTER_SEND;
         touchedMs = nowMs.getAsLong();

@@ -36,6 +36,10 @@ final class FakeAdmission implements Admission {
   record Settled(String requestId, Outcome outcome, UsageReport usage, ProviderSignal signal) {}
 
   final List<Asked> asked = new CopyOnWriteArrayList<>();
+
+  /** Requests whose leases are renewed no more. */
+  final List<String> expiring = new CopyOnWriteArrayList<>();
+
   final List<Settled> settled = new CopyOnWriteArrayList<>();
   final List<Settled> inProgress = new CopyOnWriteArrayList<>();
   final List<Asked> requeued = new CopyOnWriteArrayList<>();
@@ -159,6 +163,11 @@ final class FakeAdmission implements Admission {
         over = true;
         settled.add(new Settled(requestId, outcome, usage, signal));
       }
+    }
+
+    @Override
+    public void letExpire() {
+      expiring.add(requestId);
     }
 
     @Override

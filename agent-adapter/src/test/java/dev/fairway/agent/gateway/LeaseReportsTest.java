@@ -98,7 +98,8 @@ class LeaseReportsTest {
         .atMost(LONG)
         .until(() -> json(get(granted, 0)).path("status").asText().equals("SETTLED"));
 
-    // then: the coordinator gives it up by itself
+    // then: the coordinator gives it up by itself, since it is renewed no more
+    assertThat(fixture.admission.expiring).hasSize(1);
     JsonNode gone = json(get(granted, 0));
     assertThat(gone.path("outcome").asText()).isEqualTo("FAILED_AFTER_SEND");
     assertThat(settle(granted, "{\"outcome\":\"IN_PROGRESS\"}").statusCode()).isEqualTo(409);

@@ -45,8 +45,9 @@ class SharedModesIT {
 
   @Test
   void shouldFollowASwitchAtAnyGatewayAndAfterARestart() throws Exception {
-    // The provider's bucket is empty as well: what admission would not have granted gets a 429.
-    try (EmulatedApis apis = new EmulatedApis(600, 0);
+    // The provider's bucket is empty as well, and never holds a call, however slowly this starts:
+    // what admission would not have granted gets a 429.
+    try (EmulatedApis apis = new EmulatedApis(60, 0);
         GatewayUp up = GatewayUp.start(YAML.formatted(apis.url()))) {
       try (Second second = new Second(up, apis)) {
         // given: both enforce

@@ -311,7 +311,7 @@ public final class RequestHandler {
   }
 
   private boolean rejectedFromQueue(QuotaState quota, Waiter waiter) {
-    long eta = Eta.waitMs(tx.state(), quota, waiter, tx.nowMs());
+    long eta = Eta.leastMs(tx.state(), quota, waiter, tx.nowMs());
     Long whenFull = RetryAt.floored(tx.nowMs() + eta, tx.nowMs());
     int longest = quota.policy().queueMax();
     int longestOfAgent = quota.policy().queueMaxPerAgent();

@@ -9,8 +9,9 @@ import dev.fairway.admission.engine.state.QuotaState;
 
 /**
  * A call that was made without a lease. It is charged, and outside SEED moves its agent's tag like
- * any other call: to give a lease back and make the call all the same gains nothing. Nobody tells
- * its role, so it weighs the least.
+ * any other call, where others wait: to give a lease back and make the call all the same gains
+ * nothing. What nobody waited for costs no place, as with leases. Nobody tells its role, so it
+ * weighs the least.
  */
 final class Unleased {
 
@@ -21,7 +22,8 @@ final class Unleased {
     boolean ranked = quota.policy().order().ranked();
     String tenant =
         ranked ? Claims.tenantOf(quota.policy().order(), settlement.agentId(), null) : null;
-    long cost = ranked ? Charges.cost(quota.policy(), charge, input, output) : 0;
+    boolean wanted = quota.order().size() > 0;
+    long cost = ranked && wanted ? Charges.cost(quota.policy(), charge, input, output) : 0;
     boolean levels = ranked && quota.policy().order().hasTenants();
     return new UnleasedCharged(
         quota.id(),

@@ -28,7 +28,7 @@ public final class CacheBump {
     long finish = Tags.finish(waiter.startTag(), waiter.cost(), weight);
     Waiter bumped = waiter.weighing(weight, finish, waiter.standing());
     long leftMs = waiter.request().estimate().cacheExpiresAtMs() - atMs;
-    if (Eta.waitMs(key, quota, bumped, atMs) >= leftMs) {
+    if (Eta.leastMs(key, quota, bumped, atMs) >= leftMs) {
       return null; // It would come too late all the same.
     }
     return new WaiterReweighted(

@@ -16,7 +16,7 @@ public final class Departures {
    * Its deadline passed. It is told when it would have been its turn, and keeps its tag until then.
    */
   public static void atDeadline(Transaction tx, QuotaState quota, Waiter waiter) {
-    long etaMs = Eta.waitMs(tx.state(), quota, waiter, tx.nowMs());
+    long etaMs = Eta.leastMs(tx.state(), quota, waiter, tx.nowMs());
     tx.emit(
         rejected(
             quota,

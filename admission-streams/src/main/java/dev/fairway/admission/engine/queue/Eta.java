@@ -34,20 +34,17 @@ public final class Eta {
   private Eta() {}
 
   /**
-   * Milliseconds until a request is granted, whether it is in line or not; 0 if no bucket and no
-   * hold is in the way.
+   * Milliseconds that a request waits at least, whether it is in line or not; 0 if no bucket and no
+   * hold is in the way. It is what decides who is sent away, and when to come back: in a rolling
+   * window what does not fit while large calls wait may be lost, and may be not, and who is told so
+   * comes back too late (decision 23).
    */
-  public static long waitMs(KeyState key, QuotaState quota, Waiter waiter, long atMs) {
-    return waitMs(key, quota, waiter, quota.order().ahead(waiter), atMs);
+  public static long leastMs(KeyState key, QuotaState quota, Waiter waiter, long atMs) {
+    Ahead ahead = quota.order().ahead(waiter);
+    return waitMs(key, quota, waiter, ahead, new PassEta.Head(), false, atMs);
   }
 
-  /** The same behind those ahead, or past them where that is sooner. */
-  private static long waitMs(
-      KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
-    return waitMs(key, quota, waiter, ahead, new PassEta.Head(), atMs);
-  }
-
-  /** All waits of one quota at one time, while nothing changes. */
+  /** What the line of one quota is told at one time, while nothing changes. */
   public static final class Review {
     private final KeyState key;
     private final QuotaState quota;
@@ -63,13 +60,19 @@ public final class Eta {
 
     /** Milliseconds until a request of the line, behind those ahead of it, is granted. */
     public long waitMs(Waiter waiter, Ahead ahead) {
-      return Eta.waitMs(key, quota, waiter, ahead, head, atMs);
+      return Eta.waitMs(key, quota, waiter, ahead, head, true, atMs);
     }
   }
 
   private static long waitMs(
-      KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, PassEta.Head head, long atMs) {
-    long inOrder = inOrderMs(key, quota, waiter, ahead, atMs);
+      KeyState key,
+      QuotaState quota,
+      Waiter waiter,
+      Ahead ahead,
+      PassEta.Head head,
+      boolean told,
+      long atMs) {
+    long inOrder = inOrderMs(key, quota, waiter, ahead, told, atMs);
     if (ahead.count() == 0 || inOrder <= 0) {
       return inOrder;
     }
@@ -93,11 +96,11 @@ public final class Eta {
   }
 
   private static long inOrderMs(
-      KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
+      KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, boolean told, long atMs) {
     long startMs = startMs(quota, atMs);
     long fromMs = atMs + startMs;
     long wait = Math.max(holdMs(quota, atMs), startMs + ceilingMs(quota, waiter, ahead, fromMs));
-    wait = Math.max(wait, startMs + inQuotaMs(quota, waiter, ahead, fromMs));
+    wait = Math.max(wait, startMs + inQuotaMs(quota, waiter, ahead, told, fromMs));
     wait = Math.max(wait, rampMs(quota, ahead, atMs));
     wait = outOfGuardMs(quota, wait, atMs);
     if (quota.policy().order().also().isEmpty() || quota.also() == null) {
@@ -121,7 +124,8 @@ public final class Eta {
     return Ramps.waitMs(quota, ahead.demand(), atMs + holdMs(quota, atMs), atMs);
   }
 
-  private static long inQuotaMs(QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
+  private static long inQuotaMs(
+      QuotaState quota, Waiter waiter, Ahead ahead, boolean told, long atMs) {
     long byTag = 0;
     long byReserve = 0;
     boolean parts = !ahead.byTenant().isEmpty() || quota.reserves().any();
@@ -149,7 +153,11 @@ public final class Eta {
                       : quota.msUntil(d, needed, atMs));
         }
         if (quota.lastMinute().counts(d)) {
-          byTag = Math.max(byTag, RollingEta.waitMs(quota, d, waiter, ahead, first, atMs));
+          long last =
+              told
+                  ? RollingEta.waitMs(quota, d, waiter, ahead, first, atMs)
+                  : lastMinuteMs(quota, d, waiter, ahead.demand(), atMs);
+          byTag = Math.max(byTag, last);
         }
         byReserve = Math.max(byReserve, lastMinuteMs(quota, d, waiter, ahead.inLanes(), atMs));
       }
@@ -235,7 +243,7 @@ public final class Eta {
   public static LeaseQueued told(
       KeyState key, QuotaState quota, Waiter waiter, long atMs, OpaqueBytes correlation) {
     Ahead ahead = quota.order().ahead(waiter);
-    long etaMs = waitMs(key, quota, waiter, ahead, atMs);
+    long etaMs = waitMs(key, quota, waiter, ahead, new PassEta.Head(), true, atMs);
     return new LeaseQueued(
         quota.id(),
         waiter.request().requestId(),
