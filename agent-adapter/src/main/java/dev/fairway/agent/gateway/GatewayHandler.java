@@ -46,7 +46,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
-    String path = Request.getPathInContext(request);
+    String path = path(request);
     ApiFamily family = ApiFamily.ofPath(path);
     if (path.equals("/healthz")) {
       plain(
@@ -90,6 +90,10 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
     }
     collect(request, response, callback, family, caller);
     return true;
+  }
+
+  private static String path(Request request) {
+    return ApiPaths.canonical(Request.getPathInContext(request));
   }
 
   /** For Prometheus; where callers have tokens, it needs that of an operator. */
@@ -154,7 +158,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
       ApiFamily family,
       Caller caller,
       byte[] body) {
-    if (LeaseApi.isOwn(Request.getPathInContext(request))) {
+    if (LeaseApi.isOwn(path(request))) {
       own(request, response, callback, caller, body);
       return;
     }
@@ -163,7 +167,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
       planned =
           planner.plan(
               request.getMethod(),
-              Request.getPathInContext(request),
+              path(request),
               request.getHttpURI().getQuery(),
               request.getHeaders(),
               body,
@@ -221,7 +225,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
         leases
             .handle(
                 request.getMethod(),
-                Request.getPathInContext(request),
+                path(request),
                 request.getHttpURI().getQuery(),
                 request.getHeaders(),
                 body,

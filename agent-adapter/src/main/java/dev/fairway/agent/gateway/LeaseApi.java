@@ -13,12 +13,10 @@ import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.UsageReport;
 import dev.fairway.agent.gateway.ApiInput.BadInputException;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
-import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.agent.gateway.LeaseTicket.Again;
 import dev.fairway.agent.gateway.LeaseTicket.Report;
 import dev.fairway.agent.gateway.LeaseTicket.Status;
 import dev.fairway.agent.gateway.LeaseTicket.View;
-import dev.fairway.schemas.Ids;
 import dev.fairway.schemas.Outcome;
 import java.io.IOException;
 import java.time.Duration;
@@ -30,8 +28,8 @@ import java.util.function.Consumer;
 import org.eclipse.jetty.http.HttpFields;
 
 /**
- * Fairway's own calls, for agents in any language: leases, tasks, and the gateway's modes. {@code
- * docs/openapi.yaml} describes them. Thread-safe; nothing here blocks.
+ * Fairway's own calls, for agents in any language: leases here, tasks and the gateway's modes
+ * beside it. {@code docs/openapi.yaml} describes them. Thread-safe; nothing here blocks.
  */
 final class LeaseApi {
   private static final ObjectMapper JSON =
@@ -41,7 +39,6 @@ final class LeaseApi {
           .build();
   private static final String LEASES = "/v1/leases";
   private static final String TASKS = "/v1/tasks";
-  private static final String MODES = "/fairway/modes";
   private static final String IDEMPOTENCY_KEY = "idempotency-key";
   private static final String SETTLE = "/settle";
   private static final Duration WAIT_MAX = Duration.ofSeconds(60);
@@ -69,16 +66,13 @@ final class LeaseApi {
 
   private final TaskApi tasks;
   private final LeaseDesk desk;
-  private final Modes modes;
-  private final Observations observations;
+  private final ModesApi modes;
   private final Duration holdMax;
 
-  LeaseApi(
-      TaskApi tasks, LeaseDesk desk, Modes modes, Observations observations, Duration holdMax) {
+  LeaseApi(TaskApi tasks, LeaseDesk desk, ModesApi modes, Duration holdMax) {
     this.tasks = tasks;
     this.desk = desk;
     this.modes = modes;
-    this.observations = observations;
     this.holdMax = holdMax;
   }
 
@@ -87,8 +81,7 @@ final class LeaseApi {
     return path.equals(LEASES)
         || path.startsWith(LEASES + "/")
         || path.equals(TASKS)
-        || path.equals(MODES)
-        || path.startsWith(MODES + "/");
+        || ModesApi.isOwn(path);
   }
 
   /**
@@ -111,8 +104,8 @@ final class LeaseApi {
       if (path.equals(TASKS) && method.equals("POST")) {
         return tasks.handle(ApiInput.of(read(body)), caller);
       }
-      if (path.startsWith(MODES)) {
-        return modes(method, path, body, caller);
+      if (ModesApi.isOwn(path)) {
+        return modes.handle(method, path, body, caller);
       }
       return ofTicket(method, path, query, body, caller, gone);
     } catch (BadInputException e) {
@@ -336,63 +329,6 @@ final class LeaseApi {
     return node;
   }
 
-  // ---- modes
-
-  private CompletableFuture<Answer> modes(String method, String path, byte[] body, Caller caller)
-      throws BadInputException {
-    if (!caller.operator()) {
-      return done(error(403, "Expected a caller that is an operator.", null));
-    }
-    if (path.equals(MODES) && method.equals("GET")) {
-      ObjectNode answer = JsonNodeFactory.instance.objectNode();
-      answer.put("mode", modes.standard().name());
-      ObjectNode quotas = answer.putObject("quotas");
-      modes.all().forEach((quota, mode) -> quotas.put(quota, mode.name()));
-      ObjectNode observed = answer.putObject("observed");
-      observations
-          .all()
-          .forEach(
-              (quota, sums) ->
-                  observed
-                      .putObject(quota)
-                      .put("calls", sums.calls())
-                      .put("rate_limited", sums.rateLimited())
-                      .put("rate_limited_admitted", sums.rateLimitedAdmitted())
-                      .put("rate_limited_tokens", sums.rateLimitedTokens()));
-      return done(new Answer(200, answer, null));
-    }
-    String quota = path.substring(Math.min(path.length(), MODES.length() + 1));
-    if (!method.equals("PUT") || !Ids.isQuotaId(quota)) {
-      return done(
-          error(
-              404,
-              "Expected GET " + MODES + ", or PUT " + MODES + "/{quota id} to set one.",
-              null));
-    }
-    if (!modes.isOfARoute(quota)) {
-      return done(error(404, "Expected the quota of a route, but found '" + quota + "'.", null));
-    }
-    ApiInput in = ApiInput.of(read(body));
-    Mode mode = in.constant("mode", Mode.class, EnumSet.allOf(Mode.class));
-    in.end();
-    if (!modes.hasRoomFor(quota)) {
-      return done(error(503, "Too many quotas have a mode of their own.", null));
-    }
-    return modes
-        .set(quota, mode)
-        .handle(
-            (done, failure) -> {
-              if (failure != null) {
-                Throwable why = failure.getCause() == null ? failure : failure.getCause();
-                return error(503, "The switch was not taken: " + why.getMessage(), null);
-              }
-              ObjectNode answer = JsonNodeFactory.instance.objectNode();
-              answer.put("quota", quota);
-              answer.put("mode", mode.name());
-              return new Answer(200, answer, null);
-            });
-  }
-
   // ---- in and out
 
   /** For who closed its side while it waited: if that was all that it closed, it reads this. */
@@ -410,7 +346,7 @@ final class LeaseApi {
     return new Answer(status, body, retryAfter);
   }
 
-  private static ObjectNode read(byte[] body) throws BadInputException {
+  static ObjectNode read(byte[] body) throws BadInputException {
     try {
       if (JSON.readTree(body) instanceof ObjectNode object) {
         return object;

@@ -130,7 +130,7 @@ final class GatewayFixture implements AutoCloseable {
     return uri("/v1/leases/" + lease.path("id").asText() + more);
   }
 
-  private HttpResponse<String> send(HttpRequest request) {
+  HttpResponse<String> send(HttpRequest request) {
     try {
       return http.send(request, HttpResponse.BodyHandlers.ofString());
     } catch (IOException e) {

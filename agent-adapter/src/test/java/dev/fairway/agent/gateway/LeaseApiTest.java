@@ -405,6 +405,25 @@ class LeaseApiTest {
     assertThat(typo.body()).contains("'ant/sonet'");
   }
 
+  @Test
+  void shouldLetAQuotaGoByTheConfigurationAgain() throws Exception {
+    // given
+    put("/fairway/modes/ant/sonnet", "{\"mode\":\"OBSERVE\"}");
+    HttpRequest unset =
+        HttpRequest.newBuilder(fixture.uri("/fairway/modes/ant/sonnet")).DELETE().build();
+    HttpRequest modes = HttpRequest.newBuilder(fixture.uri("/fairway/modes")).build();
+
+    // when
+    HttpResponse<String> first = fixture.send(unset);
+    HttpResponse<String> again = fixture.send(unset);
+
+    // then
+    assertThat(first.statusCode()).isEqualTo(200);
+    assertThat(first.body()).isEqualTo("{\"quota\":\"ant/sonnet\",\"mode\":\"ENFORCE\"}");
+    assertThat(again.body()).isEqualTo(first.body());
+    assertThat(json(fixture.send(modes)).path("quotas")).isEmpty();
+  }
+
   private static Caller caller(String name, String env, boolean operator) {
     return new Caller(
         name, SecretRef.ofEnv(env), null, Set.of(), Set.of(), "worker", "batch", operator);
