@@ -16,6 +16,7 @@ import org.eclipse.jetty.client.HttpClient;
 import org.eclipse.jetty.client.ProcessingProtocolHandler;
 import org.eclipse.jetty.client.transport.HttpClientTransportOverHTTP;
 import org.eclipse.jetty.http.HttpCookieStore;
+import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.io.ClientConnector;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -93,8 +94,7 @@ public final class Gateway implements AutoCloseable {
             new LeaseApi(
                 new TaskApi(admission),
                 leases,
-                context.modes(),
-                context.observations(),
+                new ModesApi(context.modes(), context.observations()),
                 config.waits().holdMax()));
     server.setHandler(handler);
     server.setErrorHandler(new ServerErrors());
@@ -122,7 +122,8 @@ public final class Gateway implements AutoCloseable {
       // Answers go through as they are: nothing is followed or answered on the way. They are asked
       // for uncompressed, and unpacked where they come otherwise.
       gateway.client.getContentDecoderFactories().clear();
-      gateway.client.getContentDecoderFactories().put(new GzipAnswers());
+      gateway.client.getContentDecoderFactories().put(new GzipAnswers("gzip"));
+      gateway.client.getContentDecoderFactories().put(new GzipAnswers("x-gzip"));
       gateway.client.getProtocolHandlers().clear();
       // But what comes before the answer (100, 102, 103) is no answer.
       gateway.client.getProtocolHandlers().put(new ContinueProtocolHandler());
@@ -218,6 +219,9 @@ public final class Gateway implements AutoCloseable {
     http.setSendDateHeader(false);
     http.setRequestHeaderSize(HEADER_BYTES_MAX);
     http.setResponseHeaderSize(HEADER_BYTES_MAX);
+    // A slash too many is a base URL that ends with one.
+    http.setUriCompliance(
+        UriCompliance.DEFAULT.with("FAIRWAY", UriCompliance.Violation.AMBIGUOUS_EMPTY_SEGMENT));
     HttpConnectionFactory connections = new HttpConnectionFactory(http);
     connections.setInputBufferSize(ClientWatch.NEXT_REQUEST_BYTES);
     ServerConnector connector = new ServerConnector(server, 1, 1, connections);

@@ -329,6 +329,7 @@ final class Tamper {
         q.holdReason(),
         q.oldestEnqueuedAtMs(),
         q.alerts(),
-        q.breaker());
+        q.breaker(),
+        q.removed());
   }
 }
