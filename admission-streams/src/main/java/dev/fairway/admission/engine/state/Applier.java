@@ -34,6 +34,7 @@ import dev.fairway.admission.engine.TaskUpdate;
 import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.lease.Identity;
+import dev.fairway.admission.engine.lease.Unleased;
 import dev.fairway.admission.engine.margin.Need;
 import dev.fairway.admission.engine.state.Row.AlertRow;
 import dev.fairway.admission.engine.state.Row.Ending;
@@ -210,9 +211,10 @@ final class Applier {
     Buckets.charge(quota, e.charged());
     SharedBuckets.takeAlso(key, e.also());
     if (e.tenant() != null) {
+      SharedBuckets.takeOfCeiling(key, quota, e.tenant(), e.ceiling());
       FlowTags.used(key, quota, e.tenant(), e.agentId(), e.tagShift(), e.tenantTag());
     }
-    String identity = Identity.ofRequest(e.agentId(), e.requestId());
+    String identity = Unleased.identity(quota, e.agentId(), e.requestId());
     key.remember(ended(key, e.quotaId(), identity, null, Ending.UNLEASED));
   }
 
