@@ -227,14 +227,14 @@ final class EngineRun {
       return;
     }
     // Under an id of its own, or under that of a request.
-    String requestId = (action.d() % 3 == 0 ? "r" : "u") + action.a() % 20;
+    String requestId = action.d() % 3 == 0 ? "r" + action.a() % 9 : "u" + action.a() % 2;
     long input = action.d() % 11 == 0 ? 200_000 : action.d() % 900;
     handle(
         new Command.SettleLease(
             new Settlement(
                 null,
                 requestId,
-                Drawn.AGENTS[action.b() % Drawn.AGENTS.length],
+                Drawn.AGENTS[action.b() % 2],
                 Drawn.QUOTAS.get(action.c() % Drawn.QUOTAS.size()),
                 Outcome.UNLEASED,
                 new Settlement.Usage(input, null, null, 40L, true),
