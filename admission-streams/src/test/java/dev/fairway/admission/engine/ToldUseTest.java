@@ -5,6 +5,7 @@ import static dev.fairway.admission.engine.OrderContext.tenant;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fairway.admission.engine.Event.DuplicateIgnored;
+import dev.fairway.admission.engine.Event.LeaseCancelled;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseQueued;
@@ -130,7 +131,7 @@ class ToldUseTest {
   @Test
   void shouldChargeACallWithoutALeaseOnceWhateverItsIdStandsFor() {
     // given: a lease, one that is over, and a request that was withdrawn before it came
-    granted("open", 1_000, 0);
+    String open = granted("open", 1_000, 0);
     notSent(granted("over", 1_000, 0));
     cancel("withdrawn");
 
@@ -141,7 +142,26 @@ class ToldUseTest {
           .isEqualTo(amounts(700, 0));
       only(unleased(context, id, 700L), DuplicateIgnored.class);
     }
-    assertThat(context.level(Dimension.INPUT_TOKENS)).isEqualTo(cap() - 1_000 - 4 * 700);
+    only(context.settle(open, "a1", Outcome.SUCCEEDED, 700L, 0L), DuplicateIgnored.class);
+    assertThat(context.level(Dimension.INPUT_TOKENS)).isEqualTo(cap() - 4 * 700);
+  }
+
+  @Test
+  void shouldTakeTheRequestOfACallWithoutALeaseForTheSameCall() {
+    // given: one that waits, and one that comes after the report
+    unleased(context, "u1", 2 * LIMIT);
+    context.sleep(20_000);
+    context.ask(EngineContext.request("r1", "a1", 500, 0));
+
+    // when
+    List<Event> waiting = unleased(context, "r1", 10L);
+    unleased(context, "r2", 10L);
+    List<Event> late = context.ask(EngineContext.request("r2", "a1", 500, 0));
+
+    // then
+    only(waiting, UnleasedCharged.class);
+    assertThat(only(waiting, LeaseCancelled.class).wasWaiting()).isTrue();
+    assertThat(late).noneMatch(e -> e instanceof LeaseEnqueued);
   }
 
   @Test

@@ -349,10 +349,24 @@ public final class SettlementHandler {
     } else if (tx.nowMs() - appendedAtMs > KeyState.REMEMBER_MS) {
       ignore("STALE");
     } else {
+      withdraw(quota);
       tx.emit(Unleased.charged(quota, settlement, tx.nowMs()));
       if (quota.policy().order().ranked()) {
         Drain.run(tx, quota);
       }
+    }
+  }
+
+  /** Its own request, where it waits or was granted all the same, is not another call. */
+  private void withdraw(QuotaState quota) {
+    String request = Identity.ofRequest(settlement.agentId(), settlement.requestId());
+    Waiter waiter = tx.state().waiter(request);
+    String leaseId = tx.state().openLeaseOf(request);
+    boolean waits = waiter != null && waiter.request().quotaId().equals(quota.id());
+    if (waits || (leaseId != null && quota.lease(leaseId) != null)) {
+      Settlement cancel = SettlementRules.as(Outcome.CANCELLED, settlement);
+      cancel = SettlementRules.using(null, cancel);
+      new SettlementHandler(tx, cancel, appendedAtMs).cancel(quota);
     }
   }
 

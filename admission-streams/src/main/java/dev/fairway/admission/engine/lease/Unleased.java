@@ -23,7 +23,7 @@ public final class Unleased {
 
   /**
    * Under what it is remembered, so that the same report counts once. Outside SEED that is apart
-   * from requests: a request of the same id, waiting, withdrawn or over, is another call.
+   * from requests: that one of the same id is known does not mean that the call was charged.
    */
   public static String identity(QuotaState quota, String agentId, String requestId) {
     return quota.policy().order().ranked()

@@ -216,6 +216,15 @@ final class Applier {
     }
     String identity = Unleased.identity(quota, e.agentId(), e.requestId());
     key.remember(ended(key, e.quotaId(), identity, null, Ending.UNLEASED));
+    String request = Identity.ofRequest(e.agentId(), e.requestId());
+    boolean known =
+        key.remembered(request) != null
+            || key.waiters.containsKey(request)
+            || key.leaseOfRequest.containsKey(request);
+    if (!known) {
+      // Should its own request still come, the call is made and charged.
+      key.remember(ended(key, e.quotaId(), request, null, Ending.UNLEASED));
+    }
   }
 
   private static RememberedRow ended(
