@@ -17,6 +17,7 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Claims;
 import dev.fairway.admission.engine.lease.Forecast;
+import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Standing;
@@ -227,7 +228,7 @@ class AdmissionMetricsTest {
         9_000,
         null,
         Amounts.NONE,
-        false,
+        Told.NOTHING,
         false,
         1,
         1_000,

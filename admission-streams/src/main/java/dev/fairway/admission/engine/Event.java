@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.state.Taken;
 import dev.fairway.admission.engine.state.Waiter;
 import java.util.List;
@@ -193,7 +194,7 @@ public sealed interface Event {
    * An open lease lives on.
    *
    * @param adjusted positive: refunded; negative: charged
-   * @param inputKnown whether the input is settled now
+   * @param told what interim settlements have told of the call by now
    * @param sendDelayMs grant to send, or null where no signal told it
    * @param shift what it moves elsewhere
    * @param tagShift what moves the finish tag of the agent's flow, in tag units
@@ -205,7 +206,7 @@ public sealed interface Event {
       String agentId,
       String leaseId,
       Amounts adjusted,
-      boolean inputKnown,
+      Told told,
       long expiresAtMs,
       Long sendDelayMs,
       Shift shift,
@@ -274,6 +275,7 @@ public sealed interface Event {
    * @param tenant tenant of the agent, or null where no tag moves
    * @param tagShift what moves the finish tag of the agent's flow, in tag units
    * @param tenantTag what moves the tag of its tenant, in tag units
+   * @param ceiling what is charged to its tenant's own bucket
    */
   record UnleasedCharged(
       String quotaId,
@@ -283,7 +285,8 @@ public sealed interface Event {
       Map<String, Amounts> also,
       String tenant,
       long tagShift,
-      long tenantTag)
+      long tenantTag,
+      Amounts ceiling)
       implements Event {}
 
   /** Why a waiting request weighs something else now. */

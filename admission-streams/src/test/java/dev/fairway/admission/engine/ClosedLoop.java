@@ -152,17 +152,25 @@ final class ClosedLoop {
               name,
               QUOTA,
               null,
-              "worker",
+              role(),
               "batch",
               retryOf,
               0,
               null,
-              new Estimate(estimate, 0, null, 0L, ""),
+              estimate(),
               null,
               deadlineMs,
               null,
               null));
       return id;
+    }
+
+    String role() {
+      return "worker";
+    }
+
+    Estimate estimate() {
+      return new Estimate(estimate, 0, null, 0L, "");
     }
 
     void granted(LeaseGranted lease) {
@@ -186,6 +194,13 @@ final class ClosedLoop {
 
     final void settle(LeaseGranted lease, Outcome outcome, Long input, Long output) {
       loop.context.settle(lease.leaseId(), name, outcome, input, output);
+    }
+
+    /** Cancels by its request's id what may have been granted. */
+    final void cancel(LeaseGranted lease) {
+      loop.context.submit(
+          new Command.SettleLease(
+              EngineContext.cancel(lease.requestId(), name), loop.context.nowMs));
     }
 
     /** What it used without a lease. */

@@ -19,6 +19,7 @@ import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.learn.ErrorTrend;
 import dev.fairway.admission.engine.learn.RoleStats;
 import dev.fairway.admission.engine.lease.Forecast;
+import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
@@ -94,7 +95,7 @@ public final class RandomValues extends RandomScalars {
                     id(),
                     hex(32),
                     amounts(),
-                    random.nextBoolean(),
+                    told(),
                     number(),
                     maybe(this::number),
                     shift(),
@@ -129,7 +130,8 @@ public final class RandomValues extends RandomScalars {
                     map(this::amounts),
                     maybe(this::id),
                     number(),
-                    number()),
+                    number(),
+                    amounts()),
             () ->
                 new Event.WaiterReweighted(
                     quotaId(),
@@ -480,6 +482,11 @@ public final class RandomValues extends RandomScalars {
         number());
   }
 
+  private Told told() {
+    Long input = maybe(this::number);
+    return new Told(input != null || random.nextBoolean(), input, maybe(this::number));
+  }
+
   private Lease lease() {
     return new Lease(
         request(),
@@ -493,7 +500,7 @@ public final class RandomValues extends RandomScalars {
         number(),
         maybe(this::number),
         amounts(),
-        random.nextBoolean(),
+        told(),
         random.nextBoolean(),
         number(),
         random.nextInt(),

@@ -70,7 +70,7 @@ final class Actions {
         Tuple.of(6, Kind.REFUSED),
         Tuple.of(9, Kind.RENEW),
         Tuple.of(5, Kind.CANCEL),
-        Tuple.of(2, Kind.UNLEASED),
+        Tuple.of(4, Kind.UNLEASED),
         Tuple.of(3, Kind.REDEFINE),
         Tuple.of(5, Kind.TASK),
         Tuple.of(4, Kind.PASS));

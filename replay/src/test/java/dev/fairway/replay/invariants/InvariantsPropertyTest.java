@@ -163,6 +163,14 @@ class InvariantsPropertyTest {
   }
 
   @Property(tries = TRIES)
+  void shouldCountWhatIsToldOfCalls(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(UseBook.whatIsToldCounts(steps)).isEmpty();
+    assertThat(UseBook.unleasedCallsCountOnce(steps)).isEmpty();
+  }
+
+  @Property(tries = TRIES)
   void shouldKeepTenantsAndReservesWithinTheirShares(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     List<Step> steps = EngineRun.exact(preset, actions);

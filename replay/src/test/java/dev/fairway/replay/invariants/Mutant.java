@@ -119,7 +119,7 @@ enum Mutant {
                       e.agentId(),
                       e.leaseId(),
                       e.adjusted(),
-                      e.inputKnown(),
+                      e.told(),
                       e.expiresAtMs(),
                       e.sendDelayMs(),
                       e.shift(),
@@ -367,6 +367,19 @@ enum Mutant {
   RESERVES_WHAT_NO_CALL_PRODUCED(
       OutputBook::reservesWhatCallsProduced,
       steps -> BrokenMargins.reserve(steps, output -> output / 2)),
+  /** An end without a word gives back what was told before it. */
+  GIVES_BACK_WHAT_WAS_TOLD(UseBook::whatIsToldCounts, BrokenUse::giveBackWhatWasTold),
+  BELIEVES_NEVER_SENT(UseBook::whatIsToldCounts, BrokenUse::believeNeverSent),
+  TAKES_THE_LAST_WORD(UseBook::whatIsToldCounts, BrokenUse::takeTheLastWord),
+  /** A call without a lease is dropped where its id is that of a request. */
+  DROPS_UNLEASED_CALLS_OF_KNOWN_IDS(UseBook::unleasedCallsCountOnce, BrokenUse::dropKnownIds),
+  CHARGES_UNLEASED_CALLS_TWICE(UseBook::unleasedCallsCountOnce, BrokenUse::chargeTwice),
+  CHARGES_ABSURD_USE(UseBook::unleasedCallsCountOnce, BrokenUse::chargeAbsurdUse),
+  FORGETS_THE_CEILING_OF_UNLEASED_CALLS(
+      Invariants::conserved,
+      steps ->
+          Tamper.each(
+              steps, Event.UnleasedCharged.class, e -> BrokenUse.charging(e, Amounts.NONE))),
   GRANTS_ABOVE_A_CEILING(PartInvariants::ceilingsFitEveryWindow, BrokenBuckets::grantAtOnce),
   PAYS_FOR_EVERYBODY_OUT_OF_A_RESERVE(
       PartInvariants::reservesFitEveryWindow, BrokenBuckets::everythingOutOfReserve),

@@ -255,7 +255,7 @@ final class Tamper {
             old.expiresAtMs(),
             endedAtMs,
             charged,
-            old.inputKnown(),
+            old.told(),
             old.coldCache(),
             old.cost(),
             old.weightMilli(),

@@ -10,6 +10,7 @@ import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Identity;
+import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.state.Lease.Status;
 import dev.fairway.admission.engine.state.Row.Ending;
 import dev.fairway.admission.engine.state.Row.LeaseRow;
@@ -55,7 +56,7 @@ final class LeaseApplier {
             e.expiresAtMs(),
             null,
             e.charged(),
-            false,
+            Told.NOTHING,
             e.coldCache(),
             waiter.cost(),
             waiter.weightMilli(),
@@ -212,7 +213,7 @@ final class LeaseApplier {
     String tenant = old.standing().tenant();
     FlowTags.used(key, quota, tenant, e.agentId(), e.tagShift(), e.shift().tenantTag());
     Lease lease =
-        old.renewed(e.adjusted(), e.inputKnown(), e.expiresAtMs(), taken)
+        old.renewed(e.adjusted(), e.told(), e.expiresAtMs(), taken)
             .costing(e.cost())
             .sentAfter(e.sendDelayMs());
     replace(key, quota, old, lease);
