@@ -146,10 +146,12 @@ final class ClosedLoop {
     /** Asks, and returns the id. */
     final String ask(String retryOf, Long deadlineMs) {
       String id = name + "-" + asked++;
+      String caller = caller();
+      loop.agents.put(caller, this);
       loop.context.ask(
           new LeaseRequest(
               id,
-              name,
+              caller,
               QUOTA,
               null,
               "worker",
@@ -163,6 +165,11 @@ final class ClosedLoop {
               null,
               null));
       return id;
+    }
+
+    /** Name under which it asks next. */
+    String caller() {
+      return name;
     }
 
     void granted(LeaseGranted lease) {
@@ -185,7 +192,7 @@ final class ClosedLoop {
     }
 
     final void settle(LeaseGranted lease, Outcome outcome, Long input, Long output) {
-      loop.context.settle(lease.leaseId(), name, outcome, input, output);
+      loop.context.settle(lease.leaseId(), lease.agentId(), outcome, input, output);
     }
 
     /** What it used without a lease. */

@@ -164,7 +164,8 @@ final class Applier {
             e.attempt(),
             e.budgetTask(),
             false,
-            null));
+            null,
+            e.tenant()));
     FlowTags.keep(key, quota, e);
   }
 
@@ -232,6 +233,7 @@ final class Applier {
         1,
         null,
         false,
+        null,
         null);
   }
 
