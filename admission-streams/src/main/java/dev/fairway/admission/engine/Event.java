@@ -423,8 +423,14 @@ public sealed interface Event {
   /** A lease was granted as the breaker's probe; it hands its place on at that time. */
   record BreakerHalfOpen(String quotaId, String leaseId, long probeUntilMs) implements Event {}
 
-  /** The probe was accepted, or an operator cleared the quota (no lease): grants go out again. */
-  record BreakerClosed(String quotaId, String leaseId) implements Event {}
+  /**
+   * Grants go out again.
+   *
+   * @param leaseId the call that the provider took, or null: an operator cleared the quota, or too
+   *     many probes told nothing
+   * @param trickleFromMs where too many probes told nothing, from when on grants trickle; else null
+   */
+  record BreakerClosed(String quotaId, String leaseId, Long trickleFromMs) implements Event {}
 
   /** Grants are paced from then on, at half the rate at first. */
   record RampStarted(String quotaId, long fromMs) implements Event {}

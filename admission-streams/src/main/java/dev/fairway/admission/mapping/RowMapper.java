@@ -138,7 +138,8 @@ public final class RowMapper {
           r.attempt(),
           r.budgetTask(),
           r.failed(),
-          r.unclaimedBy());
+          r.unclaimedBy(),
+          r.tenant());
     }
     if (row instanceof Row.FlowRow r) {
       return new FlowRow(
@@ -388,6 +389,7 @@ public final class RowMapper {
         from.getAttempt(),
         from.getBudgetTask(),
         from.getFailed(),
-        from.getUnclaimedBy());
+        from.getUnclaimedBy(),
+        from.getTenant());
   }
 }

@@ -174,7 +174,7 @@ public final class RandomValues extends RandomScalars {
                 new Event.BreakerOpened(
                     quotaId(), oneOf(Event.BreakerCause.values()), random.nextInt(), number()),
             () -> new Event.BreakerHalfOpen(quotaId(), hex(32), number()),
-            () -> new Event.BreakerClosed(quotaId(), maybe(() -> hex(32))),
+            () -> new Event.BreakerClosed(quotaId(), maybe(() -> hex(32)), maybe(this::number)),
             () -> new Event.RampStarted(quotaId(), number()),
             () -> new Event.RampEnded(quotaId()),
             () ->
@@ -227,6 +227,7 @@ public final class RandomValues extends RandomScalars {
                     random.nextInt(),
                     maybe(this::id),
                     random.nextBoolean(),
+                    maybe(this::id),
                     maybe(this::id)))
         .get();
   }
@@ -570,8 +571,7 @@ public final class RandomValues extends RandomScalars {
         maybe(() -> hex(32)),
         maybe(this::number),
         maybe(this::number),
-        maybe(() -> new Ramp(number(), number())),
-        maybe(this::id),
-        list(this::id));
+        maybe(() -> new Ramp(number(), number(), random.nextBoolean())),
+        random.nextInt());
   }
 }

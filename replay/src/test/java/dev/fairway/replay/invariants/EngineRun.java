@@ -84,6 +84,9 @@ final class EngineRun {
       case REFUSED:
         refused(action);
         break;
+      case GIVE_BACK:
+        settleLatest(Outcome.NOT_SENT);
+        break;
       case RENEW:
         renew(action);
         break;
@@ -188,7 +191,21 @@ final class EngineRun {
     }
     // Mostly one of the latest, sometimes one that ended long ago.
     int back = action.a() % (action.a() % 4 == 0 ? grants.size() : Math.min(grants.size(), 6));
-    Event.LeaseGranted lease = grants.get(grants.size() - 1 - back);
+    settle(grants.get(grants.size() - 1 - back), outcome, usage, requeue, signal);
+  }
+
+  private void settleLatest(Outcome outcome) {
+    if (!exact && !grants.isEmpty()) {
+      settle(grants.get(grants.size() - 1), outcome, null, false, null);
+    }
+  }
+
+  private void settle(
+      Event.LeaseGranted lease,
+      Outcome outcome,
+      Settlement.Usage usage,
+      boolean requeue,
+      Signal signal) {
     handle(
         new Command.SettleLease(
             new Settlement(

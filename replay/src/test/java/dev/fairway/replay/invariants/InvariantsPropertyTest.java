@@ -23,6 +23,16 @@ class InvariantsPropertyTest {
     return Actions.storms();
   }
 
+  @Provide
+  Arbitrary<List<Action>> silences() {
+    return Actions.silences();
+  }
+
+  @Provide
+  Arbitrary<List<Action>> comebacks() {
+    return Actions.comebacks();
+  }
+
   @Property(tries = TRIES)
   void shouldGiveOutInAnyWindowAtMostDepthAndRefill(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
@@ -102,6 +112,25 @@ class InvariantsPropertyTest {
   void shouldProbeOneByOneWhileABreakerIsOpen(
       @ForAll Preset preset, @ForAll("storms") List<Action> actions) {
     assertThat(QueueInvariants.oneProbeAtATime(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldTrickleAfterProbesThatToldNothing(
+      @ForAll Preset preset, @ForAll("silences") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(QueueInvariants.oneProbeAtATime(steps)).isEmpty();
+    assertThat(MarginInvariants.episodesRaiseTheSafetyFactor(steps)).isEmpty();
+    assertThat(JournalInvariants.writtenRowsAreTheState(steps)).isEmpty();
+    assertThat(JournalInvariants.journalDecidesItselfAgain(steps)).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldKeepPlacesInTheirTenants(
+      @ForAll Preset preset, @ForAll("comebacks") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(QueueInvariants.tagsAreFair(steps)).isEmpty();
+    assertThat(JournalInvariants.writtenRowsAreTheState(steps)).isEmpty();
+    assertThat(JournalInvariants.journalDecidesItselfAgain(steps)).isEmpty();
   }
 
   @Property(tries = TRIES)

@@ -236,8 +236,9 @@ public final class SettlementHandler {
             .under(Claims.of(quota.policy().order(), lease.request()), lease.standing().demand())
             .again();
     boolean moved = !standing.tenant().equals(lease.standing().tenant());
+    boolean anew = moved || lease.startTag() == Lease.NO_PLACE;
     long startTag =
-        moved ? quota.startTag(standing.tenant(), lease.request().agentId()) : lease.startTag();
+        anew ? quota.startTag(standing.tenant(), lease.request().agentId()) : lease.startTag();
     int weight =
         quota.policy().order().ranked()
             ? Weights.milli(tx.state(), quota, lease.request(), standing, attempt)

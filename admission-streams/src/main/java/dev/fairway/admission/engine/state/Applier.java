@@ -165,7 +165,8 @@ final class Applier {
             e.attempt(),
             e.budgetTask(),
             false,
-            null));
+            null,
+            e.tenant()));
     FlowTags.keep(key, quota, e);
   }
 
@@ -243,6 +244,7 @@ final class Applier {
         1,
         null,
         false,
+        null,
         null);
   }
 

@@ -24,7 +24,7 @@ import dev.fairway.admission.engine.lease.Told;
  * @param coldCache whether the cached prefix was charged
  * @param cost cost in tokens of the reference dimension
  * @param weightMilli weight in thousandths
- * @param startTag start tag, kept for a requeue
+ * @param startTag start tag, kept for a requeue, or {@link #NO_PLACE}
  * @param sentAtMs when it was sent, or is thought to have been
  * @param sendKnown whether its own signal told that time
  * @param sendGuardMs uncertainty of that time
@@ -59,6 +59,9 @@ public record Lease(
     boolean signalled,
     Standing standing,
     Taken taken) {
+
+  /** Its tenant ended, and its place in line with it. */
+  public static final long NO_PLACE = Long.MAX_VALUE;
 
   /** State of a lease. */
   public enum Status {
@@ -181,6 +184,35 @@ public record Lease(
         newCost,
         weightMilli,
         startTag,
+        sentAtMs,
+        sendKnown,
+        sendGuardMs,
+        forecast,
+        errorMilli,
+        signalled,
+        standing,
+        taken);
+  }
+
+  /** Without a place in line to come back to. */
+  Lease withoutPlace() {
+    return new Lease(
+        request,
+        contentHash,
+        appendedAtMs,
+        deadlineMs,
+        leaseId,
+        attempt,
+        status,
+        grantedAtMs,
+        expiresAtMs,
+        endedAtMs,
+        charged,
+        inputKnown,
+        coldCache,
+        cost,
+        weightMilli,
+        NO_PLACE,
         sentAtMs,
         sendKnown,
         sendGuardMs,

@@ -193,6 +193,15 @@ final class LeaseApplier {
     }
   }
 
+  /** A tenant ends: a call that comes back in one of its name later comes anew. */
+  static void endPlaces(KeyState key, QuotaState quota, String tenant) {
+    for (Lease lease : List.copyOf(quota.leases.values())) {
+      if (lease.status() == Status.OPEN && tenant.equals(lease.standing().tenant())) {
+        replace(key, quota, lease, lease.withoutPlace());
+      }
+    }
+  }
+
   /** The late window may have changed. */
   static void rescheduleSweeps(QuotaState quota) {
     quota.sweeps.clear();
@@ -269,7 +278,8 @@ final class LeaseApplier {
         lease.attempt(),
         lease.standing().budgetTask(),
         failed || ending == Ending.EXPIRED,
-        failed ? lease.request().agentId() : null);
+        failed ? lease.request().agentId() : null,
+        null);
   }
 
   static void expire(KeyState key, QuotaState quota, LeaseExpired e) {
