@@ -208,7 +208,7 @@ public record Lease(
         expiresAtMs,
         endedAtMs,
         charged,
-        inputKnown,
+        told,
         coldCache,
         cost,
         weightMilli,
