@@ -14,7 +14,6 @@ import org.eclipse.jetty.client.ContinueProtocolHandler;
 import org.eclipse.jetty.client.EarlyHintsProtocolHandler;
 import org.eclipse.jetty.client.HttpClient;
 import org.eclipse.jetty.client.ProcessingProtocolHandler;
-import org.eclipse.jetty.client.transport.HttpClientTransportOverHTTP;
 import org.eclipse.jetty.http.HttpCookieStore;
 import org.eclipse.jetty.io.ClientConnector;
 import org.eclipse.jetty.server.HttpConfiguration;
@@ -56,7 +55,8 @@ public final class Gateway implements AutoCloseable {
     ScheduledExecutorScheduler scheduler =
         new ScheduledExecutorScheduler("fairway-gateway-timers", true);
     this.server = new Server(threads, scheduler, null);
-    this.client = upstreamClient(config.bounds(), threads, scheduler);
+    UsedConnections usedConnections = new UsedConnections();
+    this.client = upstreamClient(config.bounds(), threads, scheduler, usedConnections);
     client.setIdleTimeout(config.waits().upstreamIdle().toMillis());
     server.addBean(client);
     this.connector = connector(server, config);
@@ -80,7 +80,7 @@ public final class Gateway implements AutoCloseable {
             new ByteBudget(config.bounds().bodiesBytes()),
             counters,
             client,
-            new UsedConnections(),
+            usedConnections,
             scheduler,
             keys);
     this.leases = new LeaseDesk(admission, scheduler, context::nowMs);
@@ -230,10 +230,13 @@ public final class Gateway implements AutoCloseable {
   }
 
   private static HttpClient upstreamClient(
-      Bounds bounds, QueuedThreadPool threads, ScheduledExecutorScheduler scheduler) {
+      Bounds bounds,
+      QueuedThreadPool threads,
+      ScheduledExecutorScheduler scheduler,
+      UsedConnections usedConnections) {
     ClientConnector connector = new ClientConnector();
     connector.setSelectors(1);
-    HttpClient client = new HttpClient(new HttpClientTransportOverHTTP(connector));
+    HttpClient client = new HttpClient(usedConnections.transport(connector));
     client.setExecutor(threads);
     client.setScheduler(scheduler);
     client.setConnectTimeout(CONNECT_TIMEOUT_MS);

@@ -120,7 +120,7 @@ final class UpstreamPhase {
     }
     call.sent();
     try {
-      upstream = new UpstreamCall(context, plan, invoker);
+      upstream = new UpstreamCall(context, plan, invoker, () -> retries.trySend(granted));
       upstream.send(this::onHead, this::onUpstreamFailed);
     } catch (RuntimeException e) {
       log.error("Expected to send a call, but failed; its lease is given back", e);
