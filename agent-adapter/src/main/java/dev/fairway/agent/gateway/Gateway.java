@@ -254,7 +254,8 @@ public final class Gateway implements AutoCloseable {
     Map<String, String> keys = new HashMap<>();
     for (Upstream upstream : config.upstreams().values()) {
       if (!ProviderProfiles.names().contains(upstream.provider())) {
-        throw new IllegalArgumentException(
+        throw new InvalidSettingException(
+            "upstreams." + upstream.name() + ".provider",
             "Expected one of the providers "
                 + ProviderProfiles.names()
                 + " for upstream "
