@@ -7,6 +7,8 @@ import dev.fairway.agent.gateway.GatewayConfig.Upstream;
 import dev.fairway.agent.gateway.TokenCounter.Vocabulary;
 import dev.fairway.agent.provider.ProviderProfiles;
 import java.net.BindException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +18,8 @@ import org.eclipse.jetty.client.HttpClient;
 import org.eclipse.jetty.client.ProcessingProtocolHandler;
 import org.eclipse.jetty.http.HttpCookieStore;
 import org.eclipse.jetty.io.ClientConnector;
+import org.eclipse.jetty.io.ManagedSelector;
+import org.eclipse.jetty.io.SocketChannelEndPoint;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
@@ -59,7 +63,8 @@ public final class Gateway implements AutoCloseable {
     this.client = upstreamClient(config.bounds(), threads, scheduler, usedConnections);
     client.setIdleTimeout(config.waits().upstreamIdle().toMillis());
     server.addBean(client);
-    this.connector = connector(server, config);
+    ByteBudget bodies = new ByteBudget(config.bounds().bodiesBytes());
+    this.connector = connector(server, config, bodies);
     this.errors = new EstimateErrors();
     InputEstimator estimator = new TokenizerEstimator(errors);
     Map<String, String> keys = keys(config, environment);
@@ -77,7 +82,7 @@ public final class Gateway implements AutoCloseable {
             new Modes(config, modes),
             new Observations(),
             new PlaceBook(),
-            new ByteBudget(config.bounds().bodiesBytes()),
+            bodies,
             counters,
             client,
             usedConnections,
@@ -212,15 +217,25 @@ public final class Gateway implements AutoCloseable {
     loading.start();
   }
 
-  private static ServerConnector connector(Server server, GatewayConfig config) {
+  private static ServerConnector connector(Server server, GatewayConfig config, ByteBudget bodies) {
     HttpConfiguration http = new HttpConfiguration();
     http.setSendServerVersion(false);
     http.setSendDateHeader(false);
     http.setRequestHeaderSize(HEADER_BYTES_MAX);
     http.setResponseHeaderSize(HEADER_BYTES_MAX);
     HttpConnectionFactory connections = new HttpConnectionFactory(http);
-    connections.setInputBufferSize(ClientWatch.NEXT_REQUEST_BYTES);
-    ServerConnector connector = new ServerConnector(server, 1, 1, connections);
+    ServerConnector connector =
+        new ServerConnector(server, 1, 1, connections) {
+          @Override
+          protected SocketChannelEndPoint newEndPoint(
+              SocketChannel channel, ManagedSelector selector, SelectionKey key) {
+            SocketChannelEndPoint endPoint =
+                new ReadAheadEndPoint(
+                    channel, selector, key, getScheduler(), getExecutor(), bodies);
+            endPoint.setIdleTimeout(getIdleTimeout());
+            return endPoint;
+          }
+        };
     connector.setHost(config.host());
     connector.setPort(config.port());
     connector.setIdleTimeout(config.bounds().clientIdle().toMillis());

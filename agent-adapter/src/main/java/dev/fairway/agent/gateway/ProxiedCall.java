@@ -27,6 +27,12 @@ final class ProxiedCall implements PlaceBook.Place {
   /** How long a place in line is kept for a client that is gone. */
   static final long PLACE_KEPT_MS = 60_000;
 
+  /**
+   * How long a grant is kept for a client that is gone, or that is not back at the time that it was
+   * told: somebody else could use it.
+   */
+  static final long GRANT_KEPT_MS = 10_000;
+
   /** How long an answer is kept for a client that missed it. */
   static final long ANSWER_KEPT_MS = 600_000;
 
@@ -54,6 +60,7 @@ final class ProxiedCall implements PlaceBook.Place {
   private long bodyTaken;
   private boolean joined;
   private Grant held;
+  private long backAtMs;
   private Scheduler.Task patience;
   private Scheduler.Task grace;
 
@@ -174,6 +181,8 @@ final class ProxiedCall implements PlaceBook.Place {
       // Its place is kept: it may come back for it.
       context.counters().refused.increment();
       client.stopWatching();
+      Duration back = line.remainingEta();
+      backAtMs = context.nowMs() + (back == null ? 0 : back.toMillis());
       client
           .answer()
           .trouble(
@@ -181,7 +190,7 @@ final class ProxiedCall implements PlaceBook.Place {
                   429,
                   "Expected a grant within the client's patience, but none came. The same"
                       + " idempotency key gets the place back.",
-                  line.remainingEta(),
+                  back,
                   false));
       detach();
     }
@@ -306,11 +315,12 @@ final class ProxiedCall implements PlaceBook.Place {
     }
   }
 
-  /** A grant that nobody is there to use: kept for half its life, and then given back. */
+  /** A grant that nobody is there to use: kept for a while, no more than half its life. */
   private void hold(Grant granted) {
     held = granted;
     cancel(grace);
-    long keptMs = Math.min(PLACE_KEPT_MS, granted.remaining().toMillis() / 2);
+    long backMs = Math.max(0, backAtMs - context.nowMs()) + GRANT_KEPT_MS;
+    long keptMs = Math.min(Math.min(PLACE_KEPT_MS, backMs), granted.remaining().toMillis() / 2);
     grace = schedule(keptMs, this::giveUp);
   }
 
@@ -355,6 +365,7 @@ final class ProxiedCall implements PlaceBook.Place {
           }
           client.start();
           detached = false;
+          backAtMs = 0;
           joined = state == State.RELAYING;
           cancel(grace);
           beginPatience(again.patience());

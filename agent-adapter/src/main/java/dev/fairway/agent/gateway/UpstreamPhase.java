@@ -257,6 +257,7 @@ final class UpstreamPhase {
       tap.read(ByteBuffer.wrap(body));
       settling.complete();
     }
+    retries.failed(grant.requestId());
     call.refuse(
         Trouble.badGateway(
             "Expected a stream of events from the upstream, but found something else."));

@@ -93,6 +93,24 @@ class ComingBackTest {
     assertThat(fixture.upstream.received).isEmpty();
   }
 
+  /** Others wait for it, however long the lease lives. */
+  @Test
+  void shouldGiveBackAGrantThatNobodyComesForWithinSeconds() throws Exception {
+    // given
+    fixture.admission.ttl = Duration.ofMinutes(10);
+    killed(BODY);
+    long before = System.nanoTime();
+
+    // when
+    asked(0).grant(fixture.admission);
+
+    // then
+    await().atMost(LONG).until(() -> !fixture.admission.settled.isEmpty());
+    assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.NOT_SENT);
+    assertThat(Duration.ofNanos(System.nanoTime() - before))
+        .isGreaterThan(Duration.ofMillis(ProxiedCall.GRANT_KEPT_MS / 2));
+  }
+
   @Test
   void shouldGiveAClientTheAnswerThatItMissed() throws Exception {
     // given: the client is gone before its stream ends
