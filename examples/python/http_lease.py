@@ -11,14 +11,17 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import uuid
 
 WAIT_MS = 30_000  # the gateway answers earlier if it is decided earlier
 PATIENCE_S = 600
 
 
-def call(method, url, body=None):
+def call(method, url, body=None, key=None):
     """An answer of the gateway as JSON; its errors say what was expected."""
     headers = {"content-type": "application/json"}
+    if key:
+        headers["idempotency-key"] = key
     if os.environ.get("FAIRWAY_TOKEN"):
         headers["x-fairway-token"] = os.environ["FAIRWAY_TOKEN"]
     data = None if body is None else json.dumps(body).encode()
@@ -36,7 +39,8 @@ def main():
     gateway, quota, agent = sys.argv[1:]
     leases = gateway + "/v1/leases"
     ask = {"quota": quota, "agent": agent, "input_tokens": 300, "max_output_tokens": 100}
-    lease = call("POST", leases, dict(ask, wait_ms=WAIT_MS))
+    # Who asks again with this key, because it had no answer, has the same place in line.
+    lease = call("POST", leases, dict(ask, wait_ms=WAIT_MS), key=str(uuid.uuid4()))
     until = time.monotonic() + PATIENCE_S
     while lease["status"] == "QUEUED":
         if time.monotonic() > until:
@@ -49,7 +53,7 @@ def main():
         sys.exit(f"{lease['reason']}: {lease['message']}")
 
     usage = {"input_tokens": 280, "output_tokens": 40}  # here the model is called; this is what it said it used
-    report = {"outcome": "SUCCEEDED", "usage": usage, "signal": {"status": 200, "class": "OK"}}
+    report = {"outcome": "SUCCEEDED", "attempt": lease["attempt"], "usage": usage, "signal": {"status": 200, "class": "OK"}}
     settled = call("POST", f"{leases}/{lease['id']}/settle", report)
     print(json.dumps({"request_id": lease["request_id"], "status": settled["status"]}))
 

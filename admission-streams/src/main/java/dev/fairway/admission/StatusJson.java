@@ -29,7 +29,7 @@ final class StatusJson {
   private StatusJson() {}
 
   /**
-   * What holds now.
+   * What holds now. A removed quota is there as long as it has leases, or requests in line.
    *
    * @param owned partitions that this process decides for: quotas of the others are not here
    * @param partitions partitions that there are
@@ -41,7 +41,7 @@ final class StatusJson {
     status.put("partitions", partitions);
     status.put("engine_version", AdmissionEngine.VERSION);
     ArrayNode list = status.putArray("quotas");
-    quotas.forEach(quota -> list.add(quota(quota)));
+    quotas.stream().filter(quota -> !quota.gone()).forEach(quota -> list.add(quota(quota)));
     return status;
   }
 
@@ -71,6 +71,7 @@ final class StatusJson {
     answer.put("at_ms", nowMs);
     ArrayNode list = answer.putArray("definitions");
     quotas.stream()
+        .filter(quota -> !quota.removed())
         .map(QuotaSnapshot::definition)
         .filter(definition -> quotaId == null || quotaId.equals(definition.id()))
         .forEach(definition -> list.add(definition(QuotaMapper.toAvro(definition))));
@@ -97,7 +98,7 @@ final class StatusJson {
     quota.set("caps", amounts(from.caps()));
     quota.put("margin", from.marginBp() / 10_000.0);
     quota.put("margin_mode", from.marginMode().name());
-    quota.put("state", from.definition().state().name());
+    quota.put("state", from.removed() ? "REMOVED" : from.definition().state().name());
     quota.put("open_leases", from.openLeases());
     quota.put("waiting", from.waiting());
     quota.set("reserved", amounts(from.reserved()));

@@ -2,6 +2,7 @@ package dev.fairway.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Handled;
@@ -16,6 +17,7 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Claims;
 import dev.fairway.admission.engine.lease.Forecast;
+import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Standing;
@@ -140,6 +142,26 @@ class AdmissionMetricsTest {
   }
 
   @Test
+  void shouldTellOfARemovedQuotaOnlyWhatIsLeftOfIt() {
+    // given: one with an open lease, one whose leases may only be settled late, and one that holds
+    List<QuotaSnapshot> quotas =
+        List.of(
+            snapshot("held", 0, 1, true),
+            snapshot("gone", 0, 0, true),
+            snapshot("live", 0, 0, false));
+
+    // when
+    JsonNode told = StatusJson.status(true, 1, 4, quotas).path("quotas");
+    JsonNode definitions = StatusJson.definitions(quotas, null, 1).path("definitions");
+
+    // then
+    assertThat(told.findValuesAsText("id")).containsExactly("held", "live");
+    assertThat(told.findValuesAsText("state")).containsExactly("REMOVED", "ACTIVE");
+    assertThat(definitions).hasSize(1);
+    assertThat(definitions.get(0).path("id").asText()).isEqualTo("live");
+  }
+
+  @Test
   void shouldTellUnknownAsNull() {
     String json = StatusJson.status(true, 1, 4, List.of(snapshot("a", 2))).toString();
     assertThat(json)
@@ -206,7 +228,7 @@ class AdmissionMetricsTest {
         9_000,
         null,
         Amounts.NONE,
-        false,
+        Told.NOTHING,
         false,
         1,
         1_000,
@@ -222,6 +244,10 @@ class AdmissionMetricsTest {
   }
 
   private static QuotaSnapshot snapshot(String id, int waiting) {
+    return snapshot(id, waiting, 1, false);
+  }
+
+  private static QuotaSnapshot snapshot(String id, int waiting, int openLeases, boolean removed) {
     QuotaDefinition any = new RandomValues(new Random(1)).definition();
     QuotaDefinition definition =
         new QuotaDefinition(
@@ -255,7 +281,7 @@ class AdmissionMetricsTest {
         Amounts.NONE,
         8_500,
         QuotaDefinition.MarginModeName.RATE,
-        1,
+        openLeases,
         waiting,
         9,
         Amounts.NONE,
@@ -264,6 +290,7 @@ class AdmissionMetricsTest {
         null,
         500L,
         List.of(new Row.AlertRow(id, AlertKind.OUTSIDE_USE, "requests", 7)),
-        BreakerState.NONE);
+        BreakerState.NONE,
+        removed);
   }
 }

@@ -178,7 +178,7 @@ public final class Lease implements AutoCloseable {
   /**
    * Reports that the call runs, such as at the start of a stream. Renews the lease.
    *
-   * @param usage what is known so far; the input of the first such report is settled; null: unknown
+   * @param usage what is known so far; of several such reports the most counts; null: unknown
    * @param signal what the provider's headers said, or null
    * @return completes when the broker has it; exceptionally with {@link AdmissionException}
    */

@@ -136,7 +136,12 @@ final class AgentCommand extends GroupCommand {
       description =
           "Switch what gateways do with a quota's calls: hold them until they are granted, or pass"
               + " them and only observe. All gateways with the id follow within seconds.",
-      footer = {"", "Example:", "  fairway agent mode gateway anthropic.prod-1/sonnet OBSERVE"})
+      footer = {
+        "",
+        "Example:",
+        "  fairway agent mode gateway anthropic.prod-1/sonnet OBSERVE",
+        "  fairway agent mode gateway anthropic.prod-1/sonnet --unset"
+      })
   static final class SwitchMode extends BaseCommand {
 
     @Mixin private ConnectionOptions connection;
@@ -151,8 +156,15 @@ final class AgentCommand extends GroupCommand {
     @Parameters(index = "1", paramLabel = "QUOTA", description = "Quota id.")
     private String quota;
 
-    @Parameters(index = "2", paramLabel = "MODE", description = "${COMPLETION-CANDIDATES}.")
+    @Parameters(
+        index = "2",
+        arity = "0..1",
+        paramLabel = "MODE",
+        description = "${COMPLETION-CANDIDATES}.")
     private Mode mode;
+
+    @Option(names = "--unset", description = "As the gateways' configuration says, again.")
+    private boolean unset;
 
     @Override
     public Integer call() {
@@ -160,10 +172,19 @@ final class AgentCommand extends GroupCommand {
         throw new ParameterException(
             spec.commandLine(), "Expected a quota id such as key/name, but found '" + quota + "'.");
       }
+      if ((mode == null) != unset) {
+        throw new ParameterException(
+            spec.commandLine(),
+            "Expected a MODE or --unset, but found " + (unset ? "both." : "neither."));
+      }
       try (Pipeline pipeline = connection.open()) {
-        new QuotaStore(pipeline).existing(quota);
-        AgentRegistration changed = new AgentStore(pipeline).switchMode(id, quota, mode.name());
-        say(quota + ": " + mode + " at every gateway '" + id + "'");
+        if (!unset) {
+          new QuotaStore(pipeline)
+              .existing(quota); // One that is gone may still have been switched.
+        }
+        AgentRegistration changed =
+            new AgentStore(pipeline).switchMode(id, quota, unset ? null : mode.name());
+        say(quota + ": " + (unset ? "as configured" : mode) + " at every gateway '" + id + "'");
         writeJson(Map.of("gateway", id, "modes", changed.getGatewayModes()));
       }
       return 0;

@@ -71,7 +71,7 @@ public final class Fairway implements Runnable {
   static CommandLine commandLine() {
     return new CommandLine(new Fairway())
         .setCaseInsensitiveEnumValuesAllowed(true)
-        .setParameterExceptionHandler(Fairway::wrongUsage)
+        .setParameterExceptionHandler(UsageErrors::tell)
         .setExecutionExceptionHandler((error, command, parsed) -> failed(error, command));
   }
 
@@ -80,14 +80,6 @@ public final class Fairway implements Runnable {
     throw new ParameterException(
         spec.commandLine(),
         "Expected one of the commands " + spec.subcommands().keySet() + ", but found none.");
-  }
-
-  private static int wrongUsage(ParameterException error, String[] args) {
-    CommandLine command = error.getCommandLine();
-    PrintWriter err = command.getErr();
-    err.println("fairway: " + UsageErrors.message(error));
-    err.println("See '" + command.getCommandSpec().qualifiedName() + " --help'.");
-    return command.getCommandSpec().exitCodeOnInvalidInput();
   }
 
   private static int failed(Exception error, CommandLine command) {

@@ -1,5 +1,6 @@
 package dev.fairway.cli;
 
+import java.io.PrintWriter;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -24,7 +25,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
  * Wrong usage in the words of all other messages: what was expected, what was found. Picocli has
  * words of its own for what it finds by itself.
  */
-final class UsageErrors {
+public final class UsageErrors {
 
   /** Picocli tells these only within its message. */
   private static final Pattern FOUND = Pattern.compile("(?:but found|without) '(.*?)'");
@@ -33,6 +34,19 @@ final class UsageErrors {
   private static final Pattern EXCLUSIVE = Pattern.compile("Error: (.*) are mutually exclusive.*");
 
   private UsageErrors() {}
+
+  /**
+   * Tells what is wrong, and where to read on; as picocli's {@code IParameterExceptionHandler}.
+   *
+   * @return the exit code
+   */
+  public static int tell(ParameterException error, String[] args) {
+    CommandLine command = error.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("fairway: " + message(error));
+    err.println("See '" + command.getCommandSpec().qualifiedName() + " --help'.");
+    return command.getCommandSpec().exitCodeOnInvalidInput();
+  }
 
   /** One or more sentences; what was wrong with which argument. */
   static String message(ParameterException error) {

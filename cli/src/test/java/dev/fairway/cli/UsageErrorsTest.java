@@ -29,7 +29,9 @@ class UsageErrorsTest {
           why                                  | Expected REQUEST_ID, but found nothing. | fairway why
           quota apply                          | Expected FILE, but found nothing. | fairway quota apply
           agent add                            | Expected AGENT, but found nothing. | fairway agent add
-          agent mode gateway                   | Expected GATEWAY QUOTA MODE, but found nothing for QUOTA. | fairway agent mode
+          agent mode gateway                   | Expected GATEWAY QUOTA, but found nothing for QUOTA. | fairway agent mode
+          agent mode gateway k/q               | Expected a MODE or --unset, but found neither. | fairway agent mode
+          agent mode gateway k/q OBSERVE --unset | Expected a MODE or --unset, but found both. | fairway agent mode
           agent mode gateway k/q HALF          | MODE: expected one of [ENFORCE, OBSERVE], but found 'HALF'. | fairway agent mode
           leases --limit                       | --limit: expected N, but found nothing. | fairway leases
           leases --limit --watch               | --limit: expected N, but found '--watch'. | fairway leases

@@ -211,7 +211,7 @@ public final class AdmissionEngine {
 
   private static void clear(Transaction tx, QuotaState quota) {
     boolean held = quota.holdReason(tx.nowMs()) != null;
-    boolean open = quota.breaker().isOpen();
+    boolean open = quota.breaker().isUnproven();
     if (held) {
       tx.emit(new QuotaReleased(quota.id()));
     }

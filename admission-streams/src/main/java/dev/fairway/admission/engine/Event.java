@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.state.Taken;
 import dev.fairway.admission.engine.state.Waiter;
 import java.util.List;
@@ -193,7 +194,7 @@ public sealed interface Event {
    * An open lease lives on.
    *
    * @param adjusted positive: refunded; negative: charged
-   * @param inputKnown whether the input is settled now
+   * @param told what interim settlements have told of the call by now
    * @param sendDelayMs grant to send, or null where no signal told it
    * @param shift what it moves elsewhere
    * @param tagShift what moves the finish tag of the agent's flow, in tag units
@@ -205,7 +206,7 @@ public sealed interface Event {
       String agentId,
       String leaseId,
       Amounts adjusted,
-      boolean inputKnown,
+      Told told,
       long expiresAtMs,
       Long sendDelayMs,
       Shift shift,
@@ -274,6 +275,7 @@ public sealed interface Event {
    * @param tenant tenant of the agent, or null where no tag moves
    * @param tagShift what moves the finish tag of the agent's flow, in tag units
    * @param tenantTag what moves the tag of its tenant, in tag units
+   * @param ceiling what is charged to its tenant's own bucket
    */
   record UnleasedCharged(
       String quotaId,
@@ -283,7 +285,8 @@ public sealed interface Event {
       Map<String, Amounts> also,
       String tenant,
       long tagShift,
-      long tenantTag)
+      long tenantTag,
+      Amounts ceiling)
       implements Event {}
 
   /** Why a waiting request weighs something else now. */
@@ -420,8 +423,14 @@ public sealed interface Event {
   /** A lease was granted as the breaker's probe; it hands its place on at that time. */
   record BreakerHalfOpen(String quotaId, String leaseId, long probeUntilMs) implements Event {}
 
-  /** The probe was accepted, or an operator cleared the quota (no lease): grants go out again. */
-  record BreakerClosed(String quotaId, String leaseId) implements Event {}
+  /**
+   * Grants go out again.
+   *
+   * @param leaseId the call that the provider took, or null: an operator cleared the quota, or too
+   *     many probes told nothing
+   * @param trickleFromMs where too many probes told nothing, from when on grants trickle; else null
+   */
+  record BreakerClosed(String quotaId, String leaseId, Long trickleFromMs) implements Event {}
 
   /** Grants are paced from then on, at half the rate at first. */
   record RampStarted(String quotaId, long fromMs) implements Event {}

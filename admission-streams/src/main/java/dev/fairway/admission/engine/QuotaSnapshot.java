@@ -32,6 +32,8 @@ import java.util.List;
  * @param oldestEnqueuedAtMs when the request that waits longest was enqueued, or null
  * @param alerts alerts that are raised, by kind and subject
  * @param breaker breaker and ramp
+ * @param removed whether it was removed, and lives on only for its leases, and for a while for what
+ *     may still be settled late
  */
 public record QuotaSnapshot(
     QuotaDefinition definition,
@@ -49,7 +51,13 @@ public record QuotaSnapshot(
     HoldReason holdReason,
     Long oldestEnqueuedAtMs,
     List<AlertRow> alerts,
-    BreakerState breaker) {
+    BreakerState breaker,
+    boolean removed) {
+
+  /** Whether nothing of it is left that anybody could do something about. */
+  public boolean gone() {
+    return removed && openLeases == 0 && waiting == 0;
+  }
 
   static QuotaSnapshot of(QuotaState quota, long nowMs) {
     Amounts levels = Amounts.NONE;
@@ -86,7 +94,8 @@ public record QuotaSnapshot(
         hold,
         quota.oldestEnqueuedAtMs(),
         List.copyOf(quota.alerts().raised()),
-        quota.breaker());
+        quota.breaker(),
+        quota.removed());
   }
 
   private static int adaptiveBp(QuotaState quota, Dimension d) {

@@ -24,7 +24,7 @@ public record Settlement(
 
   /** How a call ended. */
   public enum Outcome {
-    /** Still running: settles the input once and renews the lease. */
+    /** Still running: tells what is known of its usage, and renews the lease. */
     IN_PROGRESS,
     SUCCEEDED,
     /** The provider answered 429. */
@@ -33,7 +33,7 @@ public record Settlement(
     OVERLOADED,
     /** Sent, and nobody knows what it used: no refund. */
     FAILED_AFTER_SEND,
-    /** Provably never sent: full refund. */
+    /** Provably never sent: full refund, unless it was told to be under way. */
     NOT_SENT,
     /** By request id: leaves the queue. */
     CANCELLED,

@@ -6,6 +6,7 @@ import dev.fairway.admission.engine.alert.Alerts;
 import dev.fairway.admission.engine.breaker.Breaker;
 import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.lease.CacheClaims;
 import dev.fairway.admission.engine.lease.UntoldUse;
 import dev.fairway.admission.engine.margin.Aimd;
 import dev.fairway.admission.engine.margin.LearnedLimits;
@@ -15,6 +16,7 @@ import dev.fairway.admission.engine.queue.Departures;
 import dev.fairway.admission.engine.queue.Drain;
 import dev.fairway.admission.engine.queue.Eta;
 import dev.fairway.admission.engine.state.KeyState;
+import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
@@ -76,7 +78,9 @@ final class TickHandler {
 
   private static void expireLeases(Transaction tx, QuotaState quota) {
     while (quota.nextExpiryMs() <= tx.nowMs() && tx.hasRoom()) {
-      tx.emit(UntoldUse.expired(quota, quota.nextToExpire()));
+      Lease lease = quota.nextToExpire();
+      tx.emit(UntoldUse.expired(quota, lease));
+      CacheClaims.expired(tx, quota, lease);
     }
   }
 

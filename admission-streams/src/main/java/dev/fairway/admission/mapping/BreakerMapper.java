@@ -13,7 +13,6 @@ import dev.fairway.schemas.BreakerRow;
 import dev.fairway.schemas.RampEnded;
 import dev.fairway.schemas.RampStarted;
 import dev.fairway.schemas.RefusalCounted;
-import java.util.List;
 
 /** Events and the row of breaker and ramp, both ways. Thread-safe. */
 final class BreakerMapper {
@@ -48,9 +47,9 @@ final class BreakerMapper {
         a -> new Event.BreakerHalfOpen(a.getQuota(), a.getLeaseId(), a.getProbeUntilMs()));
     pairs.pair(
         Event.BreakerClosed.class,
-        e -> new BreakerClosed(e.quotaId(), e.leaseId()),
+        e -> new BreakerClosed(e.quotaId(), e.leaseId(), e.trickleFromMs()),
         BreakerClosed.class,
-        a -> new Event.BreakerClosed(a.getQuota(), a.getLeaseId()));
+        a -> new Event.BreakerClosed(a.getQuota(), a.getLeaseId(), a.getTrickleFromMs()));
     pairs.pair(
         Event.RampStarted.class,
         e -> new RampStarted(e.quotaId(), e.fromMs()),
@@ -77,8 +76,8 @@ final class BreakerMapper {
         state.pausedAtMs(),
         ramp == null ? null : (Long) ramp.fromMs(),
         ramp == null ? null : (Long) ramp.nextPhase(),
-        state.probeAgentId(),
-        state.idleProbers());
+        state.trickles(),
+        state.idleProbes());
   }
 
   static Row.BreakerRow row(BreakerRow from) {
@@ -87,7 +86,8 @@ final class BreakerMapper {
             ? null
             : new Ramp(
                 from.getRampFromMs(),
-                from.getRampNextPhase() == null ? 0 : from.getRampNextPhase());
+                from.getRampNextPhase() == null ? 0 : from.getRampNextPhase(),
+                from.getRampTrickles());
     return new Row.BreakerRow(
         from.getQuota(),
         new BreakerState(
@@ -99,7 +99,6 @@ final class BreakerMapper {
             from.getLastRefusedAtMs(),
             from.getPausedAtMs(),
             ramp,
-            from.getProbeAgentId(),
-            List.copyOf(from.getIdleProbers())));
+            from.getIdleProbes()));
   }
 }

@@ -4,6 +4,8 @@ import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.alert.AlertKind;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.schemas.AlertCleared;
 import dev.fairway.schemas.AlertRaised;
 import dev.fairway.schemas.BucketsResynced;
@@ -129,7 +131,8 @@ public final class EventMapper {
                 Values.map(e.also(), Values::amounts),
                 e.tenant(),
                 e.tagShift(),
-                e.tenantTag()),
+                e.tenantTag(),
+                Values.amounts(e.ceiling())),
         UnleasedCharged.class,
         a ->
             new Event.UnleasedCharged(
@@ -140,7 +143,8 @@ public final class EventMapper {
                 Values.map(a.getAlso(), Values::amounts),
                 a.getTenant(),
                 a.getTagShift(),
-                a.getTenantTag()));
+                a.getTenantTag(),
+                a.getCeiling() == null ? Amounts.NONE : Values.amounts(a.getCeiling())));
     pair(
         Event.DuplicateIgnored.class,
         e -> new DuplicateIgnored(e.quotaId(), e.requestId(), orEmpty(e.agentId()), e.leaseId()),
@@ -455,12 +459,14 @@ public final class EventMapper {
         e.agentId(),
         e.leaseId(),
         Values.amounts(e.adjusted()),
-        e.inputKnown(),
         e.expiresAtMs(),
         e.sendDelayMs(),
         OrderMapper.shift(e.shift()),
         e.tagShift(),
-        e.cost());
+        e.cost(),
+        e.told().sent(),
+        e.told().input(),
+        e.told().output());
   }
 
   private static Event.LeaseRenewed engine(LeaseRenewed a) {
@@ -470,7 +476,7 @@ public final class EventMapper {
         a.getAgentId(),
         a.getLeaseId(),
         Values.amounts(a.getAdjusted()),
-        a.getInputKnown(),
+        new Told(a.getToldSent(), a.getToldInput(), a.getToldOutput()),
         a.getExpiresAtMs(),
         a.getSendDelayMs(),
         OrderMapper.shift(a.getShift()),

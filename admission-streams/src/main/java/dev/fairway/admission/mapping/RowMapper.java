@@ -6,6 +6,7 @@ import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.lease.Forecast;
+import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
@@ -137,7 +138,8 @@ public final class RowMapper {
           r.attempt(),
           r.budgetTask(),
           r.failed(),
-          r.unclaimedBy());
+          r.unclaimedBy(),
+          r.tenant());
     }
     if (row instanceof Row.FlowRow r) {
       return new FlowRow(
@@ -247,7 +249,7 @@ public final class RowMapper {
         from.getExpiresAtMs(),
         from.getEndedAtMs(),
         Values.amounts(from.getCharged()),
-        from.getInputKnown(),
+        new Told(from.getToldSent(), from.getToldInput(), from.getToldOutput()),
         from.getColdCache(),
         from.getCost(),
         from.getWeightMilli(),
@@ -275,7 +277,6 @@ public final class RowMapper {
         from.expiresAtMs(),
         from.endedAtMs(),
         Values.amounts(from.charged()),
-        from.inputKnown(),
         from.coldCache(),
         from.cost(),
         from.weightMilli(),
@@ -288,7 +289,10 @@ public final class RowMapper {
         from.errorMilli(),
         from.signalled(),
         OrderMapper.standing(from.standing()),
-        OrderMapper.taken(from.taken()));
+        OrderMapper.taken(from.taken()),
+        from.told().sent(),
+        from.told().input(),
+        from.told().output());
   }
 
   private static Row.BalanceRow balance(BalanceRow from) {
@@ -385,6 +389,7 @@ public final class RowMapper {
         from.getAttempt(),
         from.getBudgetTask(),
         from.getFailed(),
-        from.getUnclaimedBy());
+        from.getUnclaimedBy(),
+        from.getTenant());
   }
 }

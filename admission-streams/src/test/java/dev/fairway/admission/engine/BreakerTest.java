@@ -174,20 +174,22 @@ class BreakerTest {
     open();
     context.sleep(1_000);
     String probe = granted("p1");
-    for (int i = 2; i < 5; i++) {
+    for (int i = 2; i < 6; i++) {
       context.ask("p" + i, "a2", 100);
     }
 
-    // when: given back, cancelled after its grant, and too large
+    // when: given back, cancelled after its grant, and, after one that is refused, too large
     List<Event> givenBack = context.settle(probe, "a1", Outcome.NOT_SENT, null, null);
     List<Event> cancelled =
         context.submit(
             new Command.SettleLease(
                 new Settlement(null, "p2", "a2", "k/q", Outcome.CANCELLED, null, false, null),
                 context.nowMs));
+    refused(only(cancelled, LeaseGranted.class), null);
+    LeaseGranted large = only(context.sleep(2_000), LeaseGranted.class);
     List<Event> tooLarge =
         context.settle(
-            only(cancelled, LeaseGranted.class).leaseId(),
+            large.leaseId(),
             "a2",
             Outcome.RATE_LIMITED,
             null,
@@ -198,55 +200,133 @@ class BreakerTest {
     for (List<Event> events : List.of(givenBack, cancelled, tooLarge)) {
       BreakerOpened opened = only(events, BreakerOpened.class);
       assertThat(opened.cause()).isEqualTo(BreakerCause.PROBE_NOT_SENT);
-      assertThat(opened.probeAtMs()).isEqualTo(context.nowMs);
       assertThat(only(events, BreakerHalfOpen.class).leaseId())
           .isEqualTo(only(events, LeaseGranted.class).leaseId());
     }
   }
 
   @Test
-  void shouldProbeWithOthersAfterAProbeThatWasGivenBack() {
-    // given: one with three calls first in line, that gives back whatever it is granted
+  void shouldTrickleAfterThreeProbesThatToldNothing() {
+    // given: one with four calls first in line, that tells of none of them
     open();
-    context.ask("x1", "x", 100);
-    context.ask("x2", "x", 100);
-    context.ask("x3", "x", 100);
+    for (int i = 1; i <= 4; i++) {
+      context.ask("x" + i, "x", 1_000);
+    }
     context.ask("y1", "y", 5_000);
-    context.ask("z1", "z", 9_000);
+    context.ask("y2", "y", 5_000);
     LeaseGranted first = only(context.sleep(1_000), LeaseGranted.class);
 
-    // when: the others give theirs back too, so that nobody is left who did not
-    List<String> probes = new ArrayList<>(List.of(first.requestId()));
-    LeaseGranted probe = first;
-    for (int i = 0; i < 4; i++) {
-      probe =
-          only(
-              context.settle(probe.leaseId(), probe.agentId(), Outcome.NOT_SENT, null, null),
-              LeaseGranted.class);
-      probes.add(probe.requestId());
-    }
+    // when: given back, and then silent twice
+    List<Event> second = context.settle(first.leaseId(), "x", Outcome.NOT_SENT, null, null);
+    List<Event> third = context.sleep(15_000);
+    List<Event> trickle = context.sleep(15_000);
+    long fromMs = context.nowMs;
+    List<LeaseGranted> trickled = new ArrayList<>(grants(trickle));
+    trickled.addAll(grants(context.sleep(40_000)));
 
-    // then
-    assertThat(probes).containsExactly("x1", "y1", "z1", "x2", "x3");
+    // then: a quarter of 95 % of 60,000 a minute, and none keeps the next one back over 15 s
+    assertThat(only(second, BreakerOpened.class).cause()).isEqualTo(BreakerCause.PROBE_NOT_SENT);
+    assertThat(only(third, BreakerOpened.class).cause()).isEqualTo(BreakerCause.PROBE_SILENT);
+    assertThat(only(trickle, BreakerClosed.class))
+        .isEqualTo(new BreakerClosed("k/q", null, fromMs));
+    assertThat(trickle).noneMatch(BreakerOpened.class::isInstance);
+    assertThat(trickled).extracting(LeaseGranted::requestId).containsExactly("x4", "y1", "y2");
+    assertThat(trickled)
+        .extracting(e -> e.grantedAtMs() - fromMs)
+        .containsExactly(0L, 4_211L, 19_211L);
+    assertThat(context.show().paceBp()).isEqualTo(2_500);
   }
 
   @Test
-  void shouldProbeWithOthersAfterAProbeThatStayedSilent() {
+  void shouldKeepNobodyBackForWhatTheTrickleGetsBack() {
     // given
-    open();
-    context.ask("x1", "x", 100);
-    context.ask("x2", "x", 100);
-    context.ask("y1", "y", 5_000);
-    only(context.sleep(1_000), LeaseGranted.class);
+    LeaseGranted given = only(trickle(), LeaseGranted.class);
+    context.ask("y", "y", 1_000);
 
     // when
-    LeaseGranted next = only(context.sleep(15_000), LeaseGranted.class);
-    List<Event> answered = answer(next);
+    List<Event> back = context.settle(given.leaseId(), "x", Outcome.NOT_SENT, null, null);
 
-    // then: the episode is over, and all is forgotten
-    assertThat(next.requestId()).isEqualTo("y1");
-    only(answered, BreakerClosed.class);
-    assertThat(context.show().breaker().idleProbers()).isEmpty();
+    // then
+    assertThat(only(back, LeaseGranted.class).requestId()).isEqualTo("y");
+    assertThat(back).noneMatch(BreakerOpened.class::isInstance);
+  }
+
+  @Test
+  void shouldOpenAgainWhereItWasAtOneRefusalInTheTrickle() {
+    // given: the second wait of the episode is over
+    open();
+    context.sleep(1_000);
+    refused(granted("p"), null);
+    context.sleep(2_000);
+    int marginBp = context.show().marginBp();
+    context.ask("x1", "x", 100);
+    context.ask("x2", "x", 100);
+    context.ask("x3", "x", 100);
+    context.sleep(45_000);
+    LeaseGranted one = only(context.ask("y1", "y", 100), LeaseGranted.class);
+    context.sleep(1_000);
+    LeaseGranted two = only(context.ask("y2", "y", 100), LeaseGranted.class);
+
+    // when: both are refused, and then one that stayed silent as a probe
+    List<Event> again = refused(one, null);
+    List<Event> other = refused(two, null);
+
+    // then: the waits go on, the refusals of the trickle are one, and the margin was cut before
+    assertThat(only(again, BreakerOpened.class))
+        .isEqualTo(new BreakerOpened("k/q", BreakerCause.PROBE_REFUSED, 2, context.nowMs + 4_000));
+    assertThat(other).noneMatch(BreakerOpened.class::isInstance);
+    assertThat(context.show().marginBp()).isEqualTo(marginBp);
+    assertThat(context.show().breaker().trickles()).isFalse();
+  }
+
+  @Test
+  void shouldRampUpAtTheFirstAnswerToTheTrickle() {
+    // given
+    LeaseGranted lease = only(trickle(), LeaseGranted.class);
+    context.sleep(600_000);
+
+    // when
+    List<Event> answered = context.settle(lease.leaseId(), "x", Outcome.SUCCEEDED, 100L, 0L);
+    List<Event> once = refused(only(context.ask("y", "y", 100), LeaseGranted.class), null);
+
+    // then: however late, and the next 429 is a first one
+    assertThat(only(answered, BreakerClosed.class))
+        .isEqualTo(new BreakerClosed("k/q", lease.leaseId(), null));
+    only(answered, RampStarted.class);
+    assertThat(context.show().breaker().failures()).isZero();
+    assertThat(once).noneMatch(BreakerOpened.class::isInstance);
+  }
+
+  @Test
+  void shouldCountProbesThatToldNothingAnewAfterARefusal() {
+    // given
+    open();
+    for (int i = 0; i < 3; i++) {
+      context.ask("w" + i, "w", 100);
+    }
+    List<LeaseGranted> probes = grants(context.sleep(1_000 + 2 * 15_000));
+
+    // when
+    List<Event> refused = refused(probes.get(2), null);
+    context.ask("x1", "x", 100);
+    context.ask("x2", "x", 100);
+    context.ask("x3", "x", 100);
+    List<Event> silent = context.sleep(2_000 + 3 * 15_000 - 1);
+
+    // then
+    assertThat(only(refused, BreakerOpened.class).failures()).isEqualTo(1);
+    assertThat(silent).noneMatch(BreakerClosed.class::isInstance);
+    only(context.sleep(1), BreakerClosed.class);
+  }
+
+  /** Three silent probes; returns what came with the end of the third. */
+  private List<Event> trickle() {
+    open();
+    for (int i = 1; i <= 4; i++) {
+      context.ask("x" + i, "x", 1_000);
+    }
+    context.sleep(1_000 + 2 * 15_000);
+    return context.sleep(15_000);
   }
 
   @Test
@@ -521,7 +601,7 @@ class BreakerTest {
     assertThat(probe.requestId()).isEqualTo("t1");
     assertThat(grants(others)).isEmpty();
     assertThat(only(answered, BreakerClosed.class))
-        .isEqualTo(new BreakerClosed("k/q", probe.leaseId()));
+        .isEqualTo(new BreakerClosed("k/q", probe.leaseId(), null));
     assertThat(grants(answered)).hasSize(1);
   }
 

@@ -146,23 +146,38 @@ final class ClosedLoop {
     /** Asks, and returns the id. */
     final String ask(String retryOf, Long deadlineMs) {
       String id = name + "-" + asked++;
+      String caller = caller();
+      loop.agents.put(caller, this);
       loop.context.ask(
           new LeaseRequest(
               id,
-              name,
+              caller,
               QUOTA,
               null,
-              "worker",
+              role(),
               "batch",
               retryOf,
               0,
               null,
-              new Estimate(estimate, 0, null, 0L, ""),
+              estimate(),
               null,
               deadlineMs,
               null,
               null));
       return id;
+    }
+
+    String role() {
+      return "worker";
+    }
+
+    Estimate estimate() {
+      return new Estimate(estimate, 0, null, 0L, "");
+    }
+
+    /** Name under which it asks next. */
+    String caller() {
+      return name;
     }
 
     void granted(LeaseGranted lease) {
@@ -185,7 +200,14 @@ final class ClosedLoop {
     }
 
     final void settle(LeaseGranted lease, Outcome outcome, Long input, Long output) {
-      loop.context.settle(lease.leaseId(), name, outcome, input, output);
+      loop.context.settle(lease.leaseId(), lease.agentId(), outcome, input, output);
+    }
+
+    /** Cancels by its request's id what may have been granted. */
+    final void cancel(LeaseGranted lease) {
+      loop.context.submit(
+          new Command.SettleLease(
+              EngineContext.cancel(lease.requestId(), lease.agentId()), loop.context.nowMs));
     }
 
     /** What it used without a lease. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import dev.fairway.admission.engine.ClosedLoop.Agent;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseRejected;
+import dev.fairway.admission.engine.LeaseRequest.Estimate;
 import dev.fairway.admission.engine.QuotaDefinition.Tenant;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import java.util.ArrayList;
@@ -148,6 +149,72 @@ class FairShareTest {
   }
 
   @Test
+  void shouldGiveNothingBackOfACallThatIsKnownToHaveBeenSent() {
+    assertThat(ofFour(Tells.INPUT_THEN_CANCELLED)).isLessThan(0.25 + CLOSE);
+    assertThat(ofFour(Tells.INPUT_THEN_NOT_SENT)).isLessThan(0.25 + CLOSE);
+  }
+
+  @Test
+  void shouldCountTheMostThatIsToldOnTheWay() {
+    assertThat(ofFour(Tells.LITTLE_THEN_INPUT)).isLessThan(0.25 + CLOSE);
+    assertThat(ofFour(Tells.INPUT_THEN_LITTLE)).isLessThan(0.25 + CLOSE);
+  }
+
+  @Test
+  void shouldTakeCallsOfARoleOfItsOwnForAsLargeAsOthers() {
+    // given: one teaches a role of its own that calls take next to nothing, and says nothing then
+    ClosedLoop loop = four(new OwnRole("cheat"));
+
+    // when, then
+    assertThat(loop.run(10).run(60).share("cheat")).isLessThan(0.25 + CLOSE);
+  }
+
+  private static final class OwnRole extends Agent {
+    private int calls;
+
+    OwnRole(String name) {
+      super(name, 3, 2_000, 1, 4_000);
+    }
+
+    @Override
+    String role() {
+      return "mine";
+    }
+
+    @Override
+    void ended(LeaseGranted lease) {
+      boolean teaches = calls++ < 30;
+      settle(lease, Outcome.SUCCEEDED, teaches ? 1L : null, teaches ? 0L : null);
+      done();
+    }
+  }
+
+  @Test
+  void shouldNotBelieveACacheOfCallsThatNobodyTellsOf() {
+    // given: claims that all of its input is cached, and that the cache ends soon, each time
+    ClosedLoop loop = four(new CacheClaimer("cheat"));
+
+    // when, then
+    assertThat(loop.run(10).run(60).share("cheat")).isLessThan(0.25 + CLOSE);
+  }
+
+  private static final class CacheClaimer extends Agent {
+    CacheClaimer(String name) {
+      super(name, 3, 2_000, 2_000, 4_000);
+    }
+
+    @Override
+    Estimate estimate() {
+      return new Estimate(estimate, 2_001, loop.context.nowMs + 59_000, 0L, "");
+    }
+
+    @Override
+    void ended(LeaseGranted lease) {
+      done();
+    }
+  }
+
+  @Test
   void shouldCountCallsThatNobodyTellsOf() {
     assertThat(ofFour(Tells.NOTHING)).isLessThan(0.25 + CLOSE);
     assertThat(ofFour(Tells.NO_END)).isLessThan(0.25 + CLOSE);
@@ -156,6 +223,7 @@ class FairShareTest {
   @Test
   void shouldCountCallsWithoutALease() {
     assertThat(ofFour(Tells.UNLEASED)).isLessThan(0.25 + CLOSE);
+    assertThat(ofFour(Tells.UNLEASED_BY_ITS_REQUEST)).isLessThan(0.25 + CLOSE);
   }
 
   @Test
@@ -182,21 +250,28 @@ class FairShareTest {
     INPUT_THEN_NOTHING,
     INPUT_THEN_OUTPUT,
     INPUT_AND_NO_END,
+    INPUT_THEN_CANCELLED,
+    INPUT_THEN_NOT_SENT,
+    LITTLE_THEN_INPUT,
+    INPUT_THEN_LITTLE,
     NOTHING,
     NO_END,
-    UNLEASED
+    UNLEASED,
+    UNLEASED_BY_ITS_REQUEST
   }
 
   /** The share of one that says its calls take a token, of four, in an hour. */
   private static double ofFour(Tells tells) {
-    ClosedLoop loop =
-        new ClosedLoop(FOREVER_MS, Map.of())
-            .with(
-                new Cheat("cheat", tells),
-                new Agent("b", 3, 2_000, 2_000, 4_000),
-                new Agent("c", 3, 2_000, 2_000, 4_000),
-                new Agent("d", 3, 2_000, 2_000, 4_000));
-    return loop.run(10).run(60).share("cheat");
+    return four(new Cheat("cheat", tells)).run(10).run(60).share("cheat");
+  }
+
+  private static ClosedLoop four(Agent cheat) {
+    return new ClosedLoop(FOREVER_MS, Map.of())
+        .with(
+            cheat,
+            new Agent("b", 3, 2_000, 2_000, 4_000),
+            new Agent("c", 3, 2_000, 2_000, 4_000),
+            new Agent("d", 3, 2_000, 2_000, 4_000));
   }
 
   private static final class Cheat extends Agent {
@@ -213,6 +288,9 @@ class FairShareTest {
       if (tells == Tells.UNLEASED) {
         settle(lease, Outcome.NOT_SENT, null, null);
         tellUnleased("u-" + lease.requestId(), tokens);
+      } else if (tells == Tells.UNLEASED_BY_ITS_REQUEST) {
+        settle(lease, Outcome.NOT_SENT, null, null);
+        tellUnleased(lease.requestId(), tokens);
       }
     }
 
@@ -229,6 +307,24 @@ class FairShareTest {
           break;
         case INPUT_AND_NO_END:
           settle(lease, Outcome.IN_PROGRESS, tokens, null);
+          break;
+        case INPUT_THEN_CANCELLED:
+          settle(lease, Outcome.IN_PROGRESS, tokens, null);
+          cancel(lease);
+          break;
+        case INPUT_THEN_NOT_SENT:
+          settle(lease, Outcome.IN_PROGRESS, tokens, null);
+          settle(lease, Outcome.NOT_SENT, null, null);
+          break;
+        case LITTLE_THEN_INPUT:
+          settle(lease, Outcome.IN_PROGRESS, 1L, null);
+          settle(lease, Outcome.IN_PROGRESS, tokens, null);
+          settle(lease, Outcome.SUCCEEDED, null, null);
+          break;
+        case INPUT_THEN_LITTLE:
+          settle(lease, Outcome.IN_PROGRESS, tokens, null);
+          settle(lease, Outcome.IN_PROGRESS, 1L, null);
+          settle(lease, Outcome.SUCCEEDED, null, null);
           break;
         case NOTHING:
           settle(lease, Outcome.SUCCEEDED, null, null);

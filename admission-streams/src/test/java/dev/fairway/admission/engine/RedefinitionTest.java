@@ -137,7 +137,9 @@ class RedefinitionTest {
     // when
     context.submit(new Command.RemoveQuota(EngineContext.QUOTA));
     List<Event> removed = context.sleep(1);
+    QuotaSnapshot held = context.show();
     context.settle(lease, "a1", Outcome.SUCCEEDED, 50L, 0L);
+    QuotaSnapshot ended = context.show();
     context.sleep(60_000);
     List<Event> unknown = context.ask("r3", "a1", 10);
 
@@ -145,6 +147,9 @@ class RedefinitionTest {
     assertThat(only(removed, LeaseRejected.class).requestId()).isEqualTo("r2");
     assertThat(only(unknown, LeaseRejected.class).reason()).isEqualTo(RejectReason.UNKNOWN_QUOTA);
     assertThat(context.engine.quotaIds(EngineContext.KEY)).isEmpty();
+    assertThat(held.removed()).isTrue();
+    assertThat(held.gone()).as("its lease is open").isFalse();
+    assertThat(ended == null || ended.gone()).isTrue();
   }
 
   private static String granted(List<Event> events) {

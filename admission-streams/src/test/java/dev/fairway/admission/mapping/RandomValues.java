@@ -19,6 +19,7 @@ import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.learn.ErrorTrend;
 import dev.fairway.admission.engine.learn.RoleStats;
 import dev.fairway.admission.engine.lease.Forecast;
+import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
@@ -94,7 +95,7 @@ public final class RandomValues extends RandomScalars {
                     id(),
                     hex(32),
                     amounts(),
-                    random.nextBoolean(),
+                    told(),
                     number(),
                     maybe(this::number),
                     shift(),
@@ -129,7 +130,8 @@ public final class RandomValues extends RandomScalars {
                     map(this::amounts),
                     maybe(this::id),
                     number(),
-                    number()),
+                    number(),
+                    amounts()),
             () ->
                 new Event.WaiterReweighted(
                     quotaId(),
@@ -172,7 +174,7 @@ public final class RandomValues extends RandomScalars {
                 new Event.BreakerOpened(
                     quotaId(), oneOf(Event.BreakerCause.values()), random.nextInt(), number()),
             () -> new Event.BreakerHalfOpen(quotaId(), hex(32), number()),
-            () -> new Event.BreakerClosed(quotaId(), maybe(() -> hex(32))),
+            () -> new Event.BreakerClosed(quotaId(), maybe(() -> hex(32)), maybe(this::number)),
             () -> new Event.RampStarted(quotaId(), number()),
             () -> new Event.RampEnded(quotaId()),
             () ->
@@ -225,6 +227,7 @@ public final class RandomValues extends RandomScalars {
                     random.nextInt(),
                     maybe(this::id),
                     random.nextBoolean(),
+                    maybe(this::id),
                     maybe(this::id)))
         .get();
   }
@@ -480,6 +483,11 @@ public final class RandomValues extends RandomScalars {
         number());
   }
 
+  private Told told() {
+    Long input = maybe(this::number);
+    return new Told(input != null || random.nextBoolean(), input, maybe(this::number));
+  }
+
   private Lease lease() {
     return new Lease(
         request(),
@@ -493,7 +501,7 @@ public final class RandomValues extends RandomScalars {
         number(),
         maybe(this::number),
         amounts(),
-        random.nextBoolean(),
+        told(),
         random.nextBoolean(),
         number(),
         random.nextInt(),
@@ -563,8 +571,7 @@ public final class RandomValues extends RandomScalars {
         maybe(() -> hex(32)),
         maybe(this::number),
         maybe(this::number),
-        maybe(() -> new Ramp(number(), number())),
-        maybe(this::id),
-        list(this::id));
+        maybe(() -> new Ramp(number(), number(), random.nextBoolean())),
+        random.nextInt());
   }
 }

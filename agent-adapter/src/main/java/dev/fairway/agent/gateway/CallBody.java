@@ -95,14 +95,15 @@ record CallBody(byte[] bytes, JsonNode json) {
    *
    * @throws UnreadableBodyException if the call allows more output tokens than a lease may be for
    */
-  void requireBounds() throws UnreadableBodyException {
+  void requireBounds(Endpoint endpoint) throws UnreadableBodyException {
     for (String name : OUTPUT_LIMITS) {
       JsonNode value = json.path(name);
-      if (value.isNumber() && value.doubleValue() > UsageReport.TOKENS_MAX) {
+      if (value.isNumber() && value.doubleValue() * answers(endpoint) > UsageReport.TOKENS_MAX) {
         throw new UnreadableBodyException(
             "Expected \""
                 + name
-                + "\" of at most "
+                + (answers(endpoint) > 1 ? "\" times \"n\"" : "\"")
+                + " of at most "
                 + UsageReport.TOKENS_MAX
                 + ", but found more. Name what the call really needs, or leave it out.");
       }
@@ -110,7 +111,10 @@ record CallBody(byte[] bytes, JsonNode json) {
   }
 
   /** The most output tokens that the call allows, or null if it names no limit. */
-  Long maxOutputTokens() {
+  Long maxOutputTokens(Endpoint endpoint) {
+    if (endpoint == Endpoint.EMBEDDINGS) {
+      return 0L;
+    }
     Long most = null;
     for (String name : OUTPUT_LIMITS) {
       JsonNode value = json.path(name);
@@ -118,7 +122,14 @@ record CallBody(byte[] bytes, JsonNode json) {
         most = most == null ? value.longValue() : Math.max(most, value.longValue());
       }
     }
-    return most;
+    return most == null ? null : (Long) (most * answers(endpoint));
+  }
+
+  /** How many answers a call asks for, each of which may be as long as its limit says. */
+  private int answers(Endpoint endpoint) {
+    JsonNode value = json.path("n");
+    boolean some = endpoint == Endpoint.CHAT && value.isIntegralNumber() && value.canConvertToInt();
+    return some ? Math.max(1, value.intValue()) : 1;
   }
 
   /** A text at the top of the body, or null. */

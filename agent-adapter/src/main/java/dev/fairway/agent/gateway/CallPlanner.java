@@ -80,6 +80,7 @@ final class CallPlanner {
     if (endpoint == null) {
       return passed(method, path, pathAndQuery, headers, body);
     }
+    requireUncompressed(headers);
     CallBody read;
     try {
       read = CallBody.parse(body);
@@ -97,7 +98,7 @@ final class CallPlanner {
     }
     boolean counted = endpoint.isCounted() && target.quota() != null;
     if (counted) {
-      requireBounds(read);
+      requireBounds(endpoint, read);
     }
     String conversation = endpoint == Endpoint.EMBEDDINGS ? null : read.conversationHash();
     Asker asker =
@@ -124,7 +125,7 @@ final class CallPlanner {
             ? prefixes.of(asker.member(), read.model(), read.json(), epochMs.getAsLong())
             : null,
         counted ? PrefixBook.content(read.json()) : null,
-        endpoint == Endpoint.EMBEDDINGS ? Long.valueOf(0) : read.maxOutputTokens(),
+        read.maxOutputTokens(endpoint),
         counted ? tries(asker, bodyHash, headers) : null,
         patience(headers));
   }
@@ -152,11 +153,23 @@ final class CallPlanner {
     return shown.append(text.length() > shown.length() ? "..." : "").toString();
   }
 
-  private static void requireBounds(CallBody body) throws NotTakenException {
+  private static void requireBounds(Endpoint endpoint, CallBody body) throws NotTakenException {
     try {
-      body.requireBounds();
+      body.requireBounds(endpoint);
     } catch (UnreadableBodyException e) {
       throw new NotTakenException(Trouble.badRequest(e.getMessage()));
+    }
+  }
+
+  /** A body has to be read to be counted, and passed on as it came. */
+  private static void requireUncompressed(HttpFields headers) throws NotTakenException {
+    String encoding = headers.get("content-encoding");
+    if (encoding != null && !encoding.strip().equalsIgnoreCase("identity")) {
+      throw new NotTakenException(
+          Trouble.badRequest(
+              "Expected a body that is not compressed, but found content-encoding "
+                  + shown(encoding)
+                  + ". Switch the compression of requests off."));
     }
   }
 

@@ -12,6 +12,12 @@ final class Callers {
   @SuppressWarnings("ArrayRecordComponent") // Never compared as a whole.
   private record Known(Caller caller, byte[] token) {}
 
+  /** Where a token may stand, ours first; a header that comes twice counts twice. */
+  private static final List<String> HEADERS =
+      List.of("x-fairway-token", "authorization", "x-api-key", "api-key");
+
+  private static final String BEARER = "Bearer ";
+
   private final List<Known> known;
 
   Callers(List<Caller> callers, Map<String, String> environment) {
@@ -35,16 +41,14 @@ final class Callers {
     if (known.isEmpty()) {
       return Caller.ANYBODY;
     }
-    String own = headers.get("x-fairway-token");
-    String authorization = headers.get("authorization");
-    String bearer =
-        authorization != null && authorization.regionMatches(true, 0, "Bearer ", 0, 7)
-            ? authorization.substring(7).strip()
-            : null;
     Caller found = null;
-    for (String sent :
-        new String[] {own, bearer, headers.get("x-api-key"), headers.get("api-key")}) {
-      found = found == null && sent != null ? find(bytes(sent)) : found;
+    for (String name : HEADERS) {
+      for (String value : headers.getValuesList(name)) {
+        boolean bearer = value.regionMatches(true, 0, BEARER, 0, BEARER.length());
+        String sent = bearer ? value.substring(BEARER.length()).strip() : value.strip();
+        boolean token = bearer == name.equals("authorization");
+        found = found == null && token ? find(bytes(sent)) : found;
+      }
     }
     return found;
   }

@@ -38,6 +38,11 @@ enum Endpoint {
     return method.equals("POST") ? BY_PATH.get(path) : null;
   }
 
+  /** Whether a path is one of theirs. */
+  static boolean isPath(String path) {
+    return BY_PATH.containsKey(path);
+  }
+
   ApiFamily family() {
     return family;
   }

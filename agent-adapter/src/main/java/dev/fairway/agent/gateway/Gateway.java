@@ -17,6 +17,7 @@ import org.eclipse.jetty.client.EarlyHintsProtocolHandler;
 import org.eclipse.jetty.client.HttpClient;
 import org.eclipse.jetty.client.ProcessingProtocolHandler;
 import org.eclipse.jetty.http.HttpCookieStore;
+import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.io.ClientConnector;
 import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
@@ -98,8 +99,7 @@ public final class Gateway implements AutoCloseable {
             new LeaseApi(
                 new TaskApi(admission),
                 leases,
-                context.modes(),
-                context.observations(),
+                new ModesApi(context.modes(), context.observations()),
                 config.waits().holdMax()));
     server.setHandler(handler);
     server.setErrorHandler(new ServerErrors());
@@ -127,7 +127,8 @@ public final class Gateway implements AutoCloseable {
       // Answers go through as they are: nothing is followed or answered on the way. They are asked
       // for uncompressed, and unpacked where they come otherwise.
       gateway.client.getContentDecoderFactories().clear();
-      gateway.client.getContentDecoderFactories().put(new GzipAnswers());
+      gateway.client.getContentDecoderFactories().put(new GzipAnswers("gzip"));
+      gateway.client.getContentDecoderFactories().put(new GzipAnswers("x-gzip"));
       gateway.client.getProtocolHandlers().clear();
       // But what comes before the answer (100, 102, 103) is no answer.
       gateway.client.getProtocolHandlers().put(new ContinueProtocolHandler());
@@ -223,6 +224,9 @@ public final class Gateway implements AutoCloseable {
     http.setSendDateHeader(false);
     http.setRequestHeaderSize(HEADER_BYTES_MAX);
     http.setResponseHeaderSize(HEADER_BYTES_MAX);
+    // A slash too many is a base URL that ends with one.
+    http.setUriCompliance(
+        UriCompliance.DEFAULT.with("FAIRWAY", UriCompliance.Violation.AMBIGUOUS_EMPTY_SEGMENT));
     HttpConnectionFactory connections = new HttpConnectionFactory(http);
     ServerConnector connector =
         new ServerConnector(server, 1, 1, connections) {

@@ -4,10 +4,12 @@ import dev.fairway.agent.gateway.BodyCollector.BodyNotTakenException;
 import dev.fairway.agent.gateway.CallPlanner.NotTakenException;
 import dev.fairway.agent.gateway.GatewayConfig.Bounds;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
+import dev.fairway.agent.gateway.LeaseApi.Answer;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -44,7 +46,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
-    String path = Request.getPathInContext(request);
+    String path = path(request);
     ApiFamily family = ApiFamily.ofPath(path);
     if (path.equals("/healthz")) {
       plain(
@@ -88,6 +90,10 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
     }
     collect(request, response, callback, family, caller);
     return true;
+  }
+
+  private static String path(Request request) {
+    return ApiPaths.canonical(Request.getPathInContext(request));
   }
 
   /** For Prometheus; where callers have tokens, it needs that of an operator. */
@@ -152,7 +158,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
       ApiFamily family,
       Caller caller,
       byte[] body) {
-    if (LeaseApi.isOwn(Request.getPathInContext(request))) {
+    if (LeaseApi.isOwn(path(request))) {
       own(request, response, callback, caller, body);
       return;
     }
@@ -161,7 +167,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
       planned =
           planner.plan(
               request.getMethod(),
-              Request.getPathInContext(request),
+              path(request),
               request.getHttpURI().getQuery(),
               request.getHeaders(),
               body,
@@ -220,27 +226,57 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
   private void own(
       Request request, Response response, Callback callback, Caller caller, byte[] body) {
     request.addIdleTimeoutListener(timeout -> false);
-    var unused =
+    CompletableFuture<Void> gone = new CompletableFuture<>();
+    CompletableFuture<Answer> answer =
         leases
             .handle(
                 request.getMethod(),
-                Request.getPathInContext(request),
+                path(request),
                 request.getHttpURI().getQuery(),
                 request.getHeaders(),
                 body,
-                caller)
-            .exceptionally(error -> LeaseApi.error(500, "The gateway failed on this call.", null))
-            .thenAccept(
-                answer -> {
-                  response.setStatus(answer.status());
-                  response.getHeaders().put("content-type", "application/json");
-                  if (answer.retryAfter() != null) {
-                    long seconds = (answer.retryAfter().toMillis() + 999) / 1_000;
-                    response.getHeaders().put("retry-after", Long.toString(Math.max(1, seconds)));
-                  }
-                  byte[] bytes = answer.body().toString().getBytes(StandardCharsets.UTF_8);
-                  response.write(true, ByteBuffer.wrap(bytes), callback);
-                });
+                caller,
+                gone)
+            .exceptionally(error -> LeaseApi.error(500, "The gateway failed on this call.", null));
+    ClientWatch watch =
+        answer.isDone()
+            ? null
+            : ClientWatch.start(
+                request.getConnectionMetaData().getConnection(), cause -> gone.complete(null));
+    var unused =
+        answer.thenAccept(
+            ready -> {
+              if (watch != null) {
+                watch.stop();
+              }
+              if (gone.isDone()) {
+                ready.sent().accept(false);
+                send(LeaseApi.hungUp(), response, callback);
+              } else {
+                send(ready, response, callback);
+              }
+            });
+  }
+
+  private static void send(Answer answer, Response response, Callback callback) {
+    response.setStatus(answer.status());
+    response.getHeaders().put("content-type", "application/json");
+    if (answer.retryAfter() != null) {
+      long seconds = (answer.retryAfter().toMillis() + 999) / 1_000;
+      response.getHeaders().put("retry-after", Long.toString(Math.max(1, seconds)));
+    }
+    response.write(
+        true,
+        ByteBuffer.wrap(answer.body().toString().getBytes(StandardCharsets.UTF_8)),
+        Callback.from(
+            () -> {
+              answer.sent().accept(true);
+              callback.succeeded();
+            },
+            failure -> {
+              answer.sent().accept(false);
+              callback.failed(failure);
+            }));
   }
 
   private void notTaken(Response response, Callback callback, ApiFamily family, Throwable error) {

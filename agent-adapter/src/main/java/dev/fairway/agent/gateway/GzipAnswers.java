@@ -1,6 +1,7 @@
 package dev.fairway.agent.gateway;
 
 import java.io.EOFException;
+import java.io.IOException;
 import org.eclipse.jetty.client.ContentDecoder;
 import org.eclipse.jetty.http.GZIPContentDecoder;
 import org.eclipse.jetty.io.Content;
@@ -13,8 +14,13 @@ import org.eclipse.jetty.io.content.ContentSourceTransformer;
  */
 final class GzipAnswers extends ContentDecoder.Factory {
 
-  GzipAnswers() {
-    super("gzip");
+  /**
+   * For answers of one encoding.
+   *
+   * @param encoding {@code gzip}, or {@code x-gzip}, which is another name of it
+   */
+  GzipAnswers(String encoding) {
+    super(encoding);
   }
 
   @Override
@@ -42,8 +48,15 @@ final class GzipAnswers extends ContentDecoder.Factory {
       if (packed == null) {
         return null;
       }
-      RetainableByteBuffer out =
-          packed.hasRemaining() ? decoder.decode(packed.getByteBuffer()) : null;
+      RetainableByteBuffer out;
+      try {
+        out = packed.hasRemaining() ? decoder.decode(packed.getByteBuffer()) : null;
+      } catch (RuntimeException e) {
+        release();
+        return Content.Chunk.from(
+            new IOException("its answer says that it is compressed with gzip, but is not", e),
+            true);
+      }
       if (out != null && out.hasRemaining()) {
         return Content.Chunk.asChunk(out.getByteBuffer(), false, out);
       }

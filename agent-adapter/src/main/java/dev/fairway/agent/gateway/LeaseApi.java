@@ -3,7 +3,6 @@ package dev.fairway.agent.gateway;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -14,11 +13,10 @@ import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.UsageReport;
 import dev.fairway.agent.gateway.ApiInput.BadInputException;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
-import dev.fairway.agent.gateway.GatewayConfig.Mode;
-import dev.fairway.agent.gateway.LeaseDesk.Status;
-import dev.fairway.agent.gateway.LeaseDesk.Ticket;
-import dev.fairway.agent.gateway.LeaseDesk.View;
-import dev.fairway.schemas.Ids;
+import dev.fairway.agent.gateway.LeaseTicket.Again;
+import dev.fairway.agent.gateway.LeaseTicket.Report;
+import dev.fairway.agent.gateway.LeaseTicket.Status;
+import dev.fairway.agent.gateway.LeaseTicket.View;
 import dev.fairway.schemas.Outcome;
 import java.io.IOException;
 import java.time.Duration;
@@ -26,11 +24,12 @@ import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.eclipse.jetty.http.HttpFields;
 
 /**
- * Fairway's own calls, for agents in any language: leases, tasks, and the gateway's modes. {@code
- * docs/openapi.yaml} describes them. Thread-safe; nothing here blocks.
+ * Fairway's own calls, for agents in any language: leases here, tasks and the gateway's modes
+ * beside it. {@code docs/openapi.yaml} describes them. Thread-safe; nothing here blocks.
  */
 final class LeaseApi {
   private static final ObjectMapper JSON =
@@ -40,7 +39,7 @@ final class LeaseApi {
           .build();
   private static final String LEASES = "/v1/leases";
   private static final String TASKS = "/v1/tasks";
-  private static final String MODES = "/fairway/modes";
+  private static final String IDEMPOTENCY_KEY = "idempotency-key";
   private static final String SETTLE = "/settle";
   private static final Duration WAIT_MAX = Duration.ofSeconds(60);
   private static final Set<Outcome> REPORTED =
@@ -53,21 +52,27 @@ final class LeaseApi {
           Outcome.NOT_SENT,
           Outcome.CANCELLED);
 
-  /** An answer; {@code retryAfter} may be null. */
-  record Answer(int status, ObjectNode body, Duration retryAfter) {}
+  /**
+   * An answer.
+   *
+   * @param retryAfter may be null
+   * @param sent to be told, once, whether the answer is out: true once its last byte is written
+   */
+  record Answer(int status, ObjectNode body, Duration retryAfter, Consumer<Boolean> sent) {
+    Answer(int status, ObjectNode body, Duration retryAfter) {
+      this(status, body, retryAfter, out -> {});
+    }
+  }
 
   private final TaskApi tasks;
   private final LeaseDesk desk;
-  private final Modes modes;
-  private final Observations observations;
+  private final ModesApi modes;
   private final Duration holdMax;
 
-  LeaseApi(
-      TaskApi tasks, LeaseDesk desk, Modes modes, Observations observations, Duration holdMax) {
+  LeaseApi(TaskApi tasks, LeaseDesk desk, ModesApi modes, Duration holdMax) {
     this.tasks = tasks;
     this.desk = desk;
     this.modes = modes;
-    this.observations = observations;
     this.holdMax = holdMax;
   }
 
@@ -76,24 +81,33 @@ final class LeaseApi {
     return path.equals(LEASES)
         || path.startsWith(LEASES + "/")
         || path.equals(TASKS)
-        || path.equals(MODES)
-        || path.startsWith(MODES + "/");
+        || ModesApi.isOwn(path);
   }
 
-  /** Handles a call. */
+  /**
+   * Handles a call.
+   *
+   * @param gone completes if the caller hangs up: then nothing is waited for any more
+   */
   CompletableFuture<Answer> handle(
-      String method, String path, String query, HttpFields headers, byte[] body, Caller caller) {
+      String method,
+      String path,
+      String query,
+      HttpFields headers,
+      byte[] body,
+      Caller caller,
+      CompletableFuture<Void> gone) {
     try {
       if (path.equals(LEASES) && method.equals("POST")) {
-        return ask(headers, ApiInput.of(read(body)), caller);
+        return ask(headers, read(body), caller, gone);
       }
       if (path.equals(TASKS) && method.equals("POST")) {
         return tasks.handle(ApiInput.of(read(body)), caller);
       }
-      if (path.startsWith(MODES)) {
-        return modes(method, path, body, caller);
+      if (ModesApi.isOwn(path)) {
+        return modes.handle(method, path, body, caller);
       }
-      return ofTicket(method, path, query, body, caller);
+      return ofTicket(method, path, query, body, caller, gone);
     } catch (BadInputException e) {
       return done(error(400, e.getMessage(), null));
     } catch (IllegalArgumentException e) {
@@ -103,8 +117,10 @@ final class LeaseApi {
 
   // ---- leases
 
-  private CompletableFuture<Answer> ask(HttpFields headers, ApiInput in, Caller caller)
+  private CompletableFuture<Answer> ask(
+      HttpFields headers, ObjectNode body, Caller caller, CompletableFuture<Void> gone)
       throws BadInputException {
+    ApiInput in = ApiInput.of(body);
     Asker asker = Identification.claimed(caller, headers, in);
     LeaseCall.Builder call =
         LeaseCall.of(in.quotaId("quota"))
@@ -136,20 +152,51 @@ final class LeaseApi {
     }
     Long waitMs = in.longOrNull("wait_ms");
     in.end();
-    Ticket ticket = desk.ask(caller.name(), call);
+    Again again = again(headers.get(IDEMPOTENCY_KEY), body, asker);
+    LeaseTicket ticket = desk.ask(caller.name(), again, call);
     if (ticket == null) {
       return done(error(503, "The gateway keeps as many leases as it may.", Duration.ofSeconds(1)));
     }
-    return waited(ticket, waitMs);
+    if (again != null && !again.equals(ticket.again)) {
+      return done(
+          error(
+              409,
+              "Expected a new idempotency key, but found that of another request. Send the same one"
+                  + " with the same fields alone.",
+              null));
+    }
+    return waited(ticket, waitMs, gone, again == null);
+  }
+
+  /** Null where the asker has no name for its request by which it may ask again. */
+  private static Again again(String key, ObjectNode body, Asker asker) throws BadInputException {
+    if (key == null) {
+      return null;
+    }
+    if (!PlaceBook.isKey(key)) {
+      throw new BadInputException(
+          "Expected an idempotency key of 1 to "
+              + PlaceBook.KEY_LENGTH_MAX
+              + " characters, but found "
+              + key.length()
+              + ".");
+    }
+    String asked = body.deepCopy().without("wait_ms").toString();
+    return new Again(key, CallBody.hash(asked + asker));
   }
 
   private CompletableFuture<Answer> ofTicket(
-      String method, String path, String query, byte[] body, Caller caller)
+      String method,
+      String path,
+      String query,
+      byte[] body,
+      Caller caller,
+      CompletableFuture<Void> gone)
       throws BadInputException {
     String rest = path.startsWith(LEASES + "/") ? path.substring(LEASES.length() + 1) : "";
     boolean settling = rest.endsWith(SETTLE) && method.equals("POST");
     String id = settling ? rest.substring(0, rest.length() - SETTLE.length()) : rest;
-    Ticket ticket = desk.find(caller.name(), id);
+    LeaseTicket ticket = desk.find(caller.name(), id);
     if (ticket == null) {
       return done(
           error(
@@ -159,25 +206,50 @@ final class LeaseApi {
               null));
     }
     if (settling) {
-      return settle(ticket, ApiInput.of(read(body)));
+      return reported(ticket, report(ApiInput.of(read(body))));
     }
     if (method.equals("GET")) {
-      return waited(ticket, waitMs(query));
+      return waited(ticket, waitMs(query), gone, false);
     }
     if (method.equals("DELETE")) {
-      ticket.cancel();
-      return done(answer(ticket.look()));
+      return reported(ticket, Report.WITHDRAWN);
     }
     return done(error(405, "Expected GET, DELETE, or POST to /settle.", null));
   }
 
-  private CompletableFuture<Answer> waited(Ticket ticket, Long waitMs) {
+  /**
+   * Answers once it is decided.
+   *
+   * @param unknown whether the asker has no other way to the ticket than this answer
+   */
+  private CompletableFuture<Answer> waited(
+      LeaseTicket ticket, Long waitMs, CompletableFuture<Void> gone, boolean unknown) {
     Duration wait = Duration.ofMillis(waitMs == null ? 0 : waitMs);
-    return desk.decided(ticket, wait.compareTo(WAIT_MAX) > 0 ? WAIT_MAX : wait)
-        .thenApply(done -> answer(ticket.look()));
+    return ticket
+        .decided(wait.compareTo(WAIT_MAX) > 0 ? WAIT_MAX : wait, gone)
+        .thenApply(
+            decided -> {
+              View view = ticket.tell();
+              Answer answer = answer(view);
+              return new Answer(
+                  answer.status(),
+                  answer.body(),
+                  answer.retryAfter(),
+                  out -> {
+                    ticket.told(view, out);
+                    if (!out && unknown) {
+                      ticket.report(Report.WITHDRAWN);
+                    }
+                  });
+            });
   }
 
-  private CompletableFuture<Answer> settle(Ticket ticket, ApiInput in) throws BadInputException {
+  private static CompletableFuture<Answer> reported(LeaseTicket ticket, Report report) {
+    boolean taken = ticket.report(report);
+    return done(taken ? answer(ticket.view()) : notTaken(ticket.view()));
+  }
+
+  private static Report report(ApiInput in) throws BadInputException {
     Outcome outcome = in.constant("outcome", Outcome.class, REPORTED);
     boolean requeue = in.bool("requeue", false);
     Long named = in.longOrNull("attempt", 1, Integer.MAX_VALUE);
@@ -185,18 +257,7 @@ final class LeaseApi {
     UsageReport usage = usage(in.objectOrNull("usage"));
     ProviderSignal signal = ApiSignal.of(in.objectOrNull("signal"));
     in.end();
-    boolean taken;
-    if (outcome == Outcome.IN_PROGRESS) {
-      taken = ticket.renew(attempt, usage, signal);
-    } else if (outcome == Outcome.CANCELLED) {
-      ticket.cancel();
-      taken = true;
-    } else if (outcome == Outcome.RATE_LIMITED && requeue) {
-      taken = ticket.requeue(attempt, signal);
-    } else {
-      taken = ticket.settle(attempt, outcome, usage, signal);
-    }
-    return done(taken ? answer(ticket.look()) : notTaken(ticket.peek()));
+    return new Report(outcome, requeue, attempt, usage, signal);
   }
 
   private static Answer notTaken(View view) {
@@ -205,7 +266,7 @@ final class LeaseApi {
         "Expected a report on a lease that is granted and not settled otherwise, but it is "
             + view.status()
             + (view.outcome() == null ? "" : " as " + view.outcome())
-            + (view.grant() == null ? "" : ", attempt " + view.grant().attempt())
+            + (view.grant() == null ? "" : ", attempt " + view.attempt())
             + ".",
         null);
   }
@@ -231,7 +292,7 @@ final class LeaseApi {
     body.put("status", view.status().name());
     if (view.grant() != null) {
       body.put("request_id", view.grant().requestId());
-      body.put("attempt", view.grant().attempt());
+      body.put("attempt", view.attempt());
     }
     if (view.status() == Status.GRANTED) {
       body.put("expires_in_ms", view.leftMs());
@@ -268,64 +329,16 @@ final class LeaseApi {
     return node;
   }
 
-  // ---- modes
-
-  private CompletableFuture<Answer> modes(String method, String path, byte[] body, Caller caller)
-      throws BadInputException {
-    if (!caller.operator()) {
-      return done(error(403, "Expected a caller that is an operator.", null));
-    }
-    if (path.equals(MODES) && method.equals("GET")) {
-      ObjectNode answer = JsonNodeFactory.instance.objectNode();
-      answer.put("mode", modes.standard().name());
-      ObjectNode quotas = answer.putObject("quotas");
-      modes.all().forEach((quota, mode) -> quotas.put(quota, mode.name()));
-      ObjectNode observed = answer.putObject("observed");
-      observations
-          .all()
-          .forEach(
-              (quota, sums) ->
-                  observed
-                      .putObject(quota)
-                      .put("calls", sums.calls())
-                      .put("rate_limited", sums.rateLimited())
-                      .put("rate_limited_admitted", sums.rateLimitedAdmitted())
-                      .put("rate_limited_tokens", sums.rateLimitedTokens()));
-      return done(new Answer(200, answer, null));
-    }
-    String quota = path.substring(Math.min(path.length(), MODES.length() + 1));
-    if (!method.equals("PUT") || !Ids.isQuotaId(quota)) {
-      return done(
-          error(
-              404,
-              "Expected GET " + MODES + ", or PUT " + MODES + "/{quota id} to set one.",
-              null));
-    }
-    if (!modes.isOfARoute(quota)) {
-      return done(error(404, "Expected the quota of a route, but found '" + quota + "'.", null));
-    }
-    ApiInput in = ApiInput.of(read(body));
-    Mode mode = in.constant("mode", Mode.class, EnumSet.allOf(Mode.class));
-    in.end();
-    if (!modes.hasRoomFor(quota)) {
-      return done(error(503, "Too many quotas have a mode of their own.", null));
-    }
-    return modes
-        .set(quota, mode)
-        .handle(
-            (done, failure) -> {
-              if (failure != null) {
-                Throwable why = failure.getCause() == null ? failure : failure.getCause();
-                return error(503, "The switch was not taken: " + why.getMessage(), null);
-              }
-              ObjectNode answer = JsonNodeFactory.instance.objectNode();
-              answer.put("quota", quota);
-              answer.put("mode", mode.name());
-              return new Answer(200, answer, null);
-            });
-  }
-
   // ---- in and out
+
+  /** For who closed its side while it waited: if that was all that it closed, it reads this. */
+  static Answer hungUp() {
+    return error(
+        400,
+        "Expected a client that keeps its side of the connection open until it has its answer, but"
+            + " found that it closed it. It is told of no lease by this.",
+        null);
+  }
 
   static Answer error(int status, String message, Duration retryAfter) {
     ObjectNode body = JsonNodeFactory.instance.objectNode();
@@ -333,11 +346,10 @@ final class LeaseApi {
     return new Answer(status, body, retryAfter);
   }
 
-  private static JsonNode read(byte[] body) throws BadInputException {
+  static ObjectNode read(byte[] body) throws BadInputException {
     try {
-      JsonNode json = JSON.readTree(body);
-      if (json != null && json.isObject()) {
-        return json;
+      if (JSON.readTree(body) instanceof ObjectNode object) {
+        return object;
       }
     } catch (JsonProcessingException e) {
       // Told below.

@@ -25,6 +25,7 @@ public interface ModeStore {
   /**
    * Switches a quota.
    *
+   * @param mode null: it is switched no more, and each gateway goes by its configuration
    * @return completes once it is kept, or exceptionally if it is not, with a message for people
    */
   CompletableFuture<Void> put(String quota, Mode mode);
@@ -43,7 +44,11 @@ public interface ModeStore {
 
       @Override
       public synchronized CompletableFuture<Void> put(String quota, Mode mode) {
-        switched.put(quota, mode);
+        if (mode == null) {
+          switched.remove(quota);
+        } else {
+          switched.put(quota, mode);
+        }
         listener.accept(Map.copyOf(switched));
         return CompletableFuture.completedFuture(null);
       }

@@ -23,7 +23,12 @@ final class Modes {
   /** The mode of a quota. */
   Mode of(String quota) {
     Mode mode = switched.get(quota);
-    return mode == null ? config.modes().getOrDefault(quota, config.mode()) : mode;
+    return mode == null ? configured(quota) : mode;
+  }
+
+  /** The mode that a quota has unless it is switched. */
+  Mode configured(String quota) {
+    return config.modes().getOrDefault(quota, config.mode());
   }
 
   /** The mode of quotas that have none of their own. */
@@ -43,13 +48,22 @@ final class Modes {
     return config.routes().stream().anyMatch(route -> quota.equals(route.quota()));
   }
 
+  /** Whether a quota was switched. */
+  boolean isSwitched(String quota) {
+    return switched.containsKey(quota);
+  }
+
   /** Whether another quota may be switched. */
   boolean hasRoomFor(String quota) {
     Map<String, Mode> now = switched;
     return now.containsKey(quota) || now.size() < ModeStore.QUOTAS_MAX;
   }
 
-  /** Switches a quota, here and at every gateway that follows the same store. */
+  /**
+   * Switches a quota, here and at every gateway that follows the same store.
+   *
+   * @param mode null: to what is configured
+   */
   CompletableFuture<Void> set(String quota, Mode mode) {
     return store.put(quota, mode);
   }

@@ -33,7 +33,9 @@ public final class Credentials {
 
   /** Whether a parameter of this name in an address carries a credential. */
   public static boolean isParameter(String name) {
-    return PARAMETER.matcher(name.toLowerCase(Locale.ROOT)).matches();
+    int index = name.indexOf('['); // key[]=, key[0]= and the like: lists, to whoever reads them so.
+    String plain = index < 0 ? name : name.substring(0, index);
+    return PARAMETER.matcher(plain.strip().toLowerCase(Locale.ROOT)).matches();
   }
 
   /**

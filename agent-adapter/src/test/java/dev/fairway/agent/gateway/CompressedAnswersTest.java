@@ -12,6 +12,8 @@ import java.util.Arrays;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Upstreams that compress although they are asked not to. */
 class CompressedAnswersTest {
@@ -90,10 +92,49 @@ class CompressedAnswersTest {
     assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.FAILED_AFTER_SEND);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"x-gzip", "X-GZip", "GZIP"})
+  void shouldKnowTheEncodingByItsOtherName(String encoding) throws IOException {
+    // given
+    byte[] packed = packed(GatewayFixture.ANSWER);
+    fixture.upstream.then(exchange -> send(exchange, 200, "application/json", encoding, packed));
+
+    // when
+    HttpResponse<String> response = fixture.post("/v1/messages", GatewayFixture.message("hi"));
+
+    // then
+    assertThat(response.body()).isEqualTo(GatewayFixture.ANSWER);
+    assertThat(response.headers().firstValue("content-encoding")).isEmpty();
+    assertThat(fixture.admission.onlySettled().usage().inputTokens()).isEqualTo(12);
+  }
+
+  @Test
+  void shouldSayThatAnAnswerIsNotCompressedAsItSays() {
+    // given
+    byte[] plain = GatewayFixture.ANSWER.getBytes(StandardCharsets.UTF_8);
+    fixture.upstream.then(exchange -> send(exchange, 200, "application/json", plain));
+
+    // when
+    HttpResponse<String> response = fixture.post("/v1/messages", GatewayFixture.message("hi"));
+
+    // then
+    assertThat(response.statusCode()).isEqualTo(502);
+    assertThat(response.body())
+        .contains("says that it is compressed with gzip, but is not")
+        .doesNotContain("Zip");
+    assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.FAILED_AFTER_SEND);
+  }
+
   private static void send(HttpExchange exchange, int status, String contentType, byte[] packed)
       throws IOException {
+    send(exchange, status, contentType, "gzip", packed);
+  }
+
+  private static void send(
+      HttpExchange exchange, int status, String contentType, String encoding, byte[] packed)
+      throws IOException {
     exchange.getResponseHeaders().set("content-type", contentType);
-    exchange.getResponseHeaders().set("content-encoding", "gzip");
+    exchange.getResponseHeaders().set("content-encoding", encoding);
     exchange.sendResponseHeaders(status, packed.length);
     exchange.getResponseBody().write(packed);
   }

@@ -54,6 +54,9 @@ final class FakeAdmission implements Admission {
   private final AtomicInteger requestIds = new AtomicInteger();
   volatile boolean holds;
 
+  /** Whether each try after a 429 is a first attempt, as where the coordinator is silent. */
+  volatile boolean restarts;
+
   /** Run whenever something is asked, before it is answered. */
   volatile Asking asking = () -> {};
 
@@ -179,7 +182,8 @@ final class FakeAdmission implements Admission {
     @Override
     public CompletableFuture<Grant> requeue(ProviderSignal signal) {
       settle(Outcome.RATE_LIMITED, null, signal);
-      Asked again = new Asked(null, new CompletableFuture<>(), requestId, attempt + 1);
+      Asked again =
+          new Asked(null, new CompletableFuture<>(), requestId, restarts ? 1 : attempt + 1);
       requeued.add(again);
       if (!holds) {
         again.grant(FakeAdmission.this);

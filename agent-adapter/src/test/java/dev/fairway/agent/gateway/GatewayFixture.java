@@ -1,5 +1,8 @@
 package dev.fairway.agent.gateway;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.fairway.agent.gateway.GatewayConfig.Bounds;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
 import dev.fairway.agent.gateway.GatewayConfig.Estimates;
@@ -20,6 +23,8 @@ import java.util.concurrent.CompletableFuture;
 
 /** A gateway on loopback between a scripted admission and a scripted provider. */
 final class GatewayFixture implements AutoCloseable {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
   static final Map<String, String> ENVIRONMENT =
       Map.of("ANTHROPIC_KEY", "sk-ant-secret", "OPENAI_KEY", "sk-oai-secret", "TEAM", "team-token");
 
@@ -90,13 +95,7 @@ final class GatewayFixture implements AutoCloseable {
   }
 
   HttpResponse<String> post(String path, String body, String... headers) {
-    try {
-      return http.send(request(path, body, headers), HttpResponse.BodyHandlers.ofString());
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
+    return send(request(path, body, headers));
   }
 
   CompletableFuture<HttpResponse<String>> postAsync(String path, String body, String... headers) {
@@ -113,6 +112,40 @@ final class GatewayFixture implements AutoCloseable {
       request.headers(headers);
     }
     return request.build();
+  }
+
+  HttpResponse<String> settle(JsonNode lease, String report) {
+    return post("/v1/leases/" + lease.path("id").asText() + "/settle", report);
+  }
+
+  HttpResponse<String> get(JsonNode lease, int waitMs) {
+    return send(HttpRequest.newBuilder(leaseUri(lease, "?wait_ms=" + waitMs)).build());
+  }
+
+  HttpResponse<String> delete(JsonNode lease) {
+    return send(HttpRequest.newBuilder(leaseUri(lease, "")).DELETE().build());
+  }
+
+  URI leaseUri(JsonNode lease, String more) {
+    return uri("/v1/leases/" + lease.path("id").asText() + more);
+  }
+
+  HttpResponse<String> send(HttpRequest request) {
+    try {
+      return http.send(request, HttpResponse.BodyHandlers.ofString());
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  static JsonNode json(HttpResponse<String> response) {
+    try {
+      return JSON.readTree(response.body());
+    } catch (JsonProcessingException e) {
+      throw new AssertionError(response.body(), e);
+    }
   }
 
   static String message(String text) {

@@ -1,10 +1,9 @@
 package dev.fairway.agent.gateway;
 
+import static dev.fairway.agent.gateway.GatewayFixture.json;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.fairway.agent.QueueUpdate;
 import dev.fairway.agent.UsageReport;
 import dev.fairway.agent.gateway.FakeAdmission.Asked;
@@ -27,7 +26,6 @@ import org.junit.jupiter.api.Test;
 
 /** Leases and tasks for agents that speak HTTP alone. */
 class LeaseApiTest {
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final String ASK =
       "{\"quota\":\"ant/sonnet\",\"agent\":\"a1\",\"task\":\"T\",\"role\":\"planner\",\"input_tokens\":80,\"max_output_tokens\":10,\"wait_ms\":%d}";
   private static final Duration LONG = Duration.ofSeconds(20);
@@ -44,7 +42,7 @@ class LeaseApiTest {
     // when
     JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
     HttpResponse<String> settled =
-        settle(
+        fixture.settle(
             granted,
             "{\"outcome\":\"SUCCEEDED\",\"usage\":{\"input_tokens\":75,\"cache_read_tokens\":0,\"cache_write_tokens\":0,\"output_tokens\":9},\"signal\":{\"status\":200,\"limits\":{\"input_tokens\":{\"limit\":30000,\"remaining\":29000,\"reset_ms\":2000}}}}");
 
@@ -72,7 +70,7 @@ class LeaseApiTest {
     asked.call().onQueued().accept(new QueueUpdate(2, Duration.ofMillis(1_500), Optional.empty()));
 
     // when
-    HttpResponse<String> looked = get(queued, 0);
+    HttpResponse<String> looked = fixture.get(queued, 0);
     CompletableFuture<HttpResponse<String>> polled =
         fixture.http.sendAsync(
             HttpRequest.newBuilder(
@@ -98,7 +96,7 @@ class LeaseApiTest {
     fixture.admission.asked.get(0).refuse(RejectReason.QUEUE_FULL, Duration.ofMillis(2_500));
 
     // when
-    HttpResponse<String> rejected = get(queued, 1_000);
+    HttpResponse<String> rejected = fixture.get(queued, 1_000);
 
     // then
     assertThat(json(rejected).path("status").asText()).isEqualTo("REJECTED");
@@ -108,18 +106,13 @@ class LeaseApiTest {
   }
 
   @Test
-  void shouldWithdrawARequest() throws Exception {
+  void shouldWithdrawARequest() {
     // given
     fixture.admission.holds = true;
     JsonNode queued = json(fixture.post("/v1/leases", ASK.formatted(0)));
 
     // when
-    HttpResponse<String> withdrawn =
-        fixture.http.send(
-            HttpRequest.newBuilder(fixture.uri("/v1/leases/" + queued.path("id").asText()))
-                .DELETE()
-                .build(),
-            HttpResponse.BodyHandlers.ofString());
+    HttpResponse<String> withdrawn = fixture.delete(queued);
 
     // then
     assertThat(json(withdrawn).path("outcome").asText()).isEqualTo("CANCELLED");
@@ -412,6 +405,25 @@ class LeaseApiTest {
     assertThat(typo.body()).contains("'ant/sonet'");
   }
 
+  @Test
+  void shouldLetAQuotaGoByTheConfigurationAgain() throws Exception {
+    // given
+    put("/fairway/modes/ant/sonnet", "{\"mode\":\"OBSERVE\"}");
+    HttpRequest unset =
+        HttpRequest.newBuilder(fixture.uri("/fairway/modes/ant/sonnet")).DELETE().build();
+    HttpRequest modes = HttpRequest.newBuilder(fixture.uri("/fairway/modes")).build();
+
+    // when
+    HttpResponse<String> first = fixture.send(unset);
+    HttpResponse<String> again = fixture.send(unset);
+
+    // then
+    assertThat(first.statusCode()).isEqualTo(200);
+    assertThat(first.body()).isEqualTo("{\"quota\":\"ant/sonnet\",\"mode\":\"ENFORCE\"}");
+    assertThat(again.body()).isEqualTo(first.body());
+    assertThat(json(fixture.send(modes)).path("quotas")).isEmpty();
+  }
+
   private static Caller caller(String name, String env, boolean operator) {
     return new Caller(
         name, SecretRef.ofEnv(env), null, Set.of(), Set.of(), "worker", "batch", operator);
@@ -426,31 +438,5 @@ class LeaseApiTest {
       request.headers(headers);
     }
     return fixture.http.send(request.build(), HttpResponse.BodyHandlers.ofString());
-  }
-
-  private HttpResponse<String> settle(JsonNode lease, String body) {
-    return fixture.post("/v1/leases/" + lease.path("id").asText() + "/settle", body);
-  }
-
-  private HttpResponse<String> get(JsonNode lease, int waitMs) {
-    try {
-      return fixture.http.send(
-          HttpRequest.newBuilder(
-                  fixture.uri("/v1/leases/" + lease.path("id").asText() + "?wait_ms=" + waitMs))
-              .build(),
-          HttpResponse.BodyHandlers.ofString());
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
-  }
-
-  private static JsonNode json(HttpResponse<String> response) {
-    try {
-      return JSON.readTree(response.body());
-    } catch (JsonProcessingException e) {
-      throw new AssertionError(response.body(), e);
-    }
   }
 }

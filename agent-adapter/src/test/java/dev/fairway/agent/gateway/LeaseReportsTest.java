@@ -1,22 +1,21 @@
 package dev.fairway.agent.gateway;
 
+import static dev.fairway.agent.gateway.GatewayFixture.json;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.fairway.schemas.Outcome;
-import java.io.IOException;
-import java.net.http.HttpRequest;
+import dev.fairway.schemas.RejectReason;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What agents that speak HTTP alone report of their leases. */
 class LeaseReportsTest {
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final String ASK =
       "{\"quota\":\"ant/sonnet\",\"agent\":\"a1\",\"task\":\"T\",\"role\":\"planner\",\"input_tokens\":80,\"max_output_tokens\":10,\"wait_ms\":%d}";
   private static final Duration LONG = Duration.ofSeconds(20);
@@ -43,7 +42,7 @@ class LeaseReportsTest {
 
     // then
     assertThat(json(requeued).path("status").asText()).isEqualTo("QUEUED");
-    assertThat(json(get(granted, 1_000)).path("status").asText()).isEqualTo("GRANTED");
+    assertThat(json(fixture.get(granted, 1_000)).path("status").asText()).isEqualTo("GRANTED");
     assertThat(fixture.admission.settled.get(0).signal().retryAfter())
         .isEqualTo(Duration.ofSeconds(1));
   }
@@ -96,11 +95,11 @@ class LeaseReportsTest {
     JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
     await()
         .atMost(LONG)
-        .until(() -> json(get(granted, 0)).path("status").asText().equals("SETTLED"));
+        .until(() -> json(fixture.get(granted, 0)).path("status").asText().equals("SETTLED"));
 
     // then: the coordinator gives it up by itself, since it is renewed no more
     assertThat(fixture.admission.expiring).hasSize(1);
-    JsonNode gone = json(get(granted, 0));
+    JsonNode gone = json(fixture.get(granted, 0));
     assertThat(gone.path("outcome").asText()).isEqualTo("FAILED_AFTER_SEND");
     assertThat(settle(granted, "{\"outcome\":\"IN_PROGRESS\"}").statusCode()).isEqualTo(409);
     assertThat(fixture.admission.settled).isEmpty();
@@ -115,7 +114,7 @@ class LeaseReportsTest {
     JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
     await()
         .atMost(LONG)
-        .until(() -> json(get(granted, 0)).path("status").asText().equals("SETTLED"));
+        .until(() -> json(fixture.get(granted, 0)).path("status").asText().equals("SETTLED"));
     String report =
         "{\"outcome\":\"SUCCEEDED\",\"usage\":{\"input_tokens\":70,\"output_tokens\":9}}";
 
@@ -142,7 +141,7 @@ class LeaseReportsTest {
     HttpResponse<String> told = settle(granted, first);
     HttpResponse<String> again = settle(granted, first);
     fixture.admission.requeued.get(0).grant(fixture.admission);
-    JsonNode second = json(get(granted, 1_000));
+    JsonNode second = json(fixture.get(granted, 1_000));
     HttpResponse<String> late = settle(granted, first);
     HttpResponse<String> wrong = settle(granted, "{\"outcome\":\"SUCCEEDED\",\"attempt\":1}");
 
@@ -162,24 +161,182 @@ class LeaseReportsTest {
   }
 
   @Test
-  void shouldNotTakeAReportWithoutItsAttemptForOneOnAGrantThatNobodyHasSeen() {
+  void shouldNotTakeAReportWithoutItsAttemptForOneOnAGrantThatNobodyWasToldOf() {
     // given
     JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
     fixture.admission.holds = true;
     String report = "{\"outcome\":\"RATE_LIMITED\",\"requeue\":true}";
     settle(granted, report);
 
-    // when
+    // when: its answer is lost, and so is that of the next one, which finds the call granted
     HttpResponse<String> inLine = settle(granted, report);
     fixture.admission.requeued.get(0).grant(fixture.admission);
     HttpResponse<String> behindTheGrant = settle(granted, report);
+    HttpResponse<String> onceMore = settle(granted, report);
 
-    // then: it is the same report again; the next one can be on the grant that this one told of
+    // then: all of them are the same report, answered alike; who asks is told of the next grant
     assertThat(inLine.statusCode()).isEqualTo(202);
-    assertThat(json(behindTheGrant).path("attempt").asInt()).isEqualTo(2);
+    assertThat(behindTheGrant.statusCode()).isEqualTo(202);
+    assertThat(onceMore.body()).isEqualTo(inLine.body());
     assertThat(fixture.admission.requeued).hasSize(1);
+    assertThat(json(fixture.get(granted, 0)).path("attempt").asInt()).isEqualTo(2);
     settle(granted, report);
     assertThat(fixture.admission.requeued).hasSize(2);
+  }
+
+  @Test
+  void shouldSayTheSameOfARepeatedReportWhereTheNextAttemptIsRejected() {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    fixture.admission.holds = true;
+    String report = "{\"outcome\":\"RATE_LIMITED\",\"requeue\":true}";
+    settle(granted, report);
+    fixture.admission.requeued.get(0).refuse(RejectReason.BUDGET_SPENT, null);
+
+    // when
+    HttpResponse<String> again = settle(granted, report);
+
+    // then
+    assertThat(again.statusCode()).isEqualTo(200);
+    assertThat(json(again).path("status").asText()).isEqualTo("REJECTED");
+  }
+
+  @Test
+  void shouldCountEachAttemptOfOneThatGoesOnWithoutALease() {
+    // given: where the coordinator is silent each try is a first attempt
+    fixture.admission.restarts = true;
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    settle(granted, "{\"outcome\":\"RATE_LIMITED\",\"requeue\":true,\"attempt\":1}");
+    JsonNode second = json(fixture.get(granted, 1_000));
+
+    // when
+    HttpResponse<String> again =
+        settle(
+            granted,
+            "{\"outcome\":\"RATE_LIMITED\",\"requeue\":true,\"attempt\":%d}"
+                .formatted(second.path("attempt").asInt()));
+
+    // then
+    assertThat(second.path("attempt").asInt()).isEqualTo(2);
+    assertThat(again.statusCode()).isEqualTo(202);
+    assertThat(fixture.admission.requeued).hasSize(2);
+  }
+
+  @Test
+  void shouldTakeACancelForTheAttemptThatItNames() {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    settle(granted, "{\"outcome\":\"RATE_LIMITED\",\"requeue\":true,\"attempt\":1}");
+    json(fixture.get(granted, 1_000));
+
+    // when
+    HttpResponse<String> late = settle(granted, "{\"outcome\":\"CANCELLED\",\"attempt\":1}");
+    HttpResponse<String> never = settle(granted, "{\"outcome\":\"CANCELLED\",\"attempt\":99}");
+
+    // then
+    assertThat(late.statusCode()).isEqualTo(409);
+    assertThat(late.body()).contains("GRANTED, attempt 2");
+    assertThat(never.statusCode()).isEqualTo(409);
+    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.RATE_LIMITED);
+    assertThat(
+            settle(granted, "{\"outcome\":\"SUCCEEDED\",\"attempt\":2,\"usage\":{}}").statusCode())
+        .isEqualTo(200);
+  }
+
+  @Test
+  void shouldKeepTheNextAttemptInLineWhenTheOneBeforeIsCancelledLate() {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    fixture.admission.holds = true;
+    settle(granted, "{\"outcome\":\"RATE_LIMITED\",\"requeue\":true,\"attempt\":1}");
+
+    // when
+    HttpResponse<String> late = settle(granted, "{\"outcome\":\"CANCELLED\",\"attempt\":1}");
+
+    // then
+    assertThat(late.statusCode()).isEqualTo(409);
+    assertThat(json(fixture.get(granted, 0)).path("status").asText()).isEqualTo("QUEUED");
+    assertThat(json(settle(granted, "{\"outcome\":\"CANCELLED\"}")).path("outcome").asText())
+        .isEqualTo("CANCELLED");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"outcome\":\"CANCELLED\"}",
+        "{\"outcome\":\"NOT_SENT\"}",
+        "{\"outcome\":\"CANCELLED\",\"attempt\":1}",
+        "DELETE"
+      })
+  void shouldNotGiveBackWhatWasReportedToRun(String end) {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    settle(granted, "{\"outcome\":\"IN_PROGRESS\",\"usage\":{\"input_tokens\":900}}");
+
+    // when
+    HttpResponse<String> ended = end(granted, end);
+    HttpResponse<String> again = end(granted, end);
+
+    // then: the coordinator keeps what the interim report told
+    assertThat(ended.statusCode()).isEqualTo(200);
+    assertThat(json(ended).path("outcome").asText()).isEqualTo("FAILED_AFTER_SEND");
+    assertThat(again.body()).isEqualTo(ended.body());
+    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.FAILED_AFTER_SEND);
+  }
+
+  @Test
+  void shouldSettleACancelledCallByWhatItUsed() {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+
+    // when
+    settle(
+        granted, "{\"outcome\":\"CANCELLED\",\"usage\":{\"input_tokens\":70,\"output_tokens\":2}}");
+
+    // then
+    FakeAdmission.Settled settled = fixture.admission.onlySettled();
+    assertThat(settled.outcome()).isEqualTo(Outcome.FAILED_AFTER_SEND);
+    assertThat(settled.usage().inputTokens()).isEqualTo(70);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"{\"outcome\":\"CANCELLED\"}", "{\"outcome\":\"NOT_SENT\"}", "DELETE"})
+  void shouldGiveBackALeaseThatWasNotUsed(String end) {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+
+    // when
+    HttpResponse<String> ended = end(granted, end);
+    HttpResponse<String> again = end(granted, end);
+    HttpResponse<String> other = settle(granted, "{\"outcome\":\"SUCCEEDED\"}");
+
+    // then
+    assertThat(json(ended).path("outcome").asText()).isEqualTo("NOT_SENT");
+    assertThat(again.body()).isEqualTo(ended.body());
+    assertThat(other.statusCode()).isEqualTo(409);
+    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.NOT_SENT);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"outcome\":\"CANCELLED\"}",
+        "{\"outcome\":\"CANCELLED\",\"usage\":{\"input_tokens\":999}}",
+        "{\"outcome\":\"NOT_SENT\"}",
+        "DELETE"
+      })
+  void shouldRefuseAnotherEndAfterAnEnd(String end) {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    settle(granted, "{\"outcome\":\"SUCCEEDED\",\"usage\":{\"input_tokens\":5}}");
+
+    // when
+    HttpResponse<String> other = end(granted, end);
+
+    // then
+    assertThat(other.statusCode()).isEqualTo(409);
+    assertThat(other.body()).contains("SETTLED as SUCCEEDED");
+    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.SUCCEEDED);
   }
 
   @Test
@@ -200,29 +357,11 @@ class LeaseReportsTest {
     assertThat(fixture.admission.inProgress).isNotEmpty();
   }
 
-  private HttpResponse<String> settle(JsonNode lease, String body) {
-    return fixture.post("/v1/leases/" + lease.path("id").asText() + "/settle", body);
+  private HttpResponse<String> settle(JsonNode lease, String report) {
+    return fixture.settle(lease, report);
   }
 
-  private HttpResponse<String> get(JsonNode lease, int waitMs) {
-    try {
-      return fixture.http.send(
-          HttpRequest.newBuilder(
-                  fixture.uri("/v1/leases/" + lease.path("id").asText() + "?wait_ms=" + waitMs))
-              .build(),
-          HttpResponse.BodyHandlers.ofString());
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
-  }
-
-  private static JsonNode json(HttpResponse<String> response) {
-    try {
-      return JSON.readTree(response.body());
-    } catch (JsonProcessingException e) {
-      throw new AssertionError(response.body(), e);
-    }
+  private HttpResponse<String> end(JsonNode lease, String end) {
+    return end.equals("DELETE") ? fixture.delete(lease) : settle(lease, end);
   }
 }

@@ -18,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls go through as they are, and are settled by what their answers say. */
@@ -322,6 +323,47 @@ class ProxyTest {
         .contains("invalid_request_error", limit.split("\"")[1], "at most 100000000");
     assertThat(fixture.admission.asked).isEmpty();
     assertThat(fixture.upstream.received).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"n:3, 300", "n:1, 100", "n:0, 100", "n:-2, 100", "n:null, 100", "n:2.5, 100"})
+  void shouldAskForAsManyAnswersAsACallAsksFor(String n, long outputTokens) {
+    // when: each of them may be as long as the limit says
+    fixture.post(
+        "/v1/chat/completions",
+        "{\"model\":\"gpt-4o\",\"messages\":[],\"max_tokens\":100,\"n\":%s}"
+            .formatted(n.substring(2)));
+
+    // then
+    assertThat(fixture.admission.asked.get(0).call().estimate().maxOutputTokens())
+        .isEqualTo(outputTokens);
+  }
+
+  @Test
+  void shouldRefuseMoreAnswersThanAnyLeaseIsFor() {
+    // when
+    HttpResponse<String> response =
+        fixture.post(
+            "/v1/chat/completions",
+            "{\"model\":\"gpt-4o\",\"messages\":[],\"max_tokens\":1000000,\"n\":101}");
+
+    // then
+    assertThat(response.statusCode()).isEqualTo(400);
+    assertThat(response.body()).contains("max_tokens", "times", "at most 100000000");
+    assertThat(fixture.admission.asked).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"gzip", "x-gzip", "zstd", "gzip, identity"})
+  void shouldSayThatACompressedBodyCannotBeRead(String encoding) {
+    // when
+    HttpResponse<String> response =
+        fixture.post("/v1/messages", GatewayFixture.message("hi"), "content-encoding", encoding);
+
+    // then
+    assertThat(response.statusCode()).isEqualTo(400);
+    assertThat(response.body()).contains("not compressed", encoding);
+    assertThat(fixture.admission.asked).isEmpty();
   }
 
   @Test

@@ -221,6 +221,34 @@ class RetriesAndCallersTest {
   }
 
   @Test
+  void shouldKnowACallerHoweverItsTokenIsWrittenAndPassNoneOfIt() {
+    // given: credentials in odd case, and twice
+    fixture.callers = List.of(team());
+    fixture.upstream.then(exchange -> FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER));
+
+    // when
+    HttpResponse<String> response =
+        fixture.post(
+            "/v1/messages?key[]=MINE&%6Bey=MINE&beta=true&+API_Key[0]=MINE",
+            GatewayFixture.message("hi"),
+            "X-API-KEY",
+            "MINE",
+            "x-Api-keY",
+            "MINE too",
+            "AUTHORIZATION",
+            "Basic MINE",
+            "authorization",
+            "bEARER   team-token");
+
+    // then
+    assertThat(response.statusCode()).isEqualTo(200);
+    FakeUpstream.Received sent = fixture.upstream.received.get(0);
+    assertThat(sent.headers().toString()).doesNotContain("MINE", "team-token");
+    assertThat(sent.path()).isEqualTo("/v1/messages?beta=true");
+    assertThat(sent.header("x-api-key")).isEqualTo("sk-ant-secret");
+  }
+
+  @Test
   void shouldTellAgentsCacheApartFromTheirNewInput() {
     // given
     fixture.upstream.then(

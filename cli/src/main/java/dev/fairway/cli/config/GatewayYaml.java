@@ -140,6 +140,10 @@ final class GatewayYaml {
   private static SecretRef secret(JsonFields in) {
     String env = in.string("env", null);
     String file = in.string("file", null);
+    if (file != null && file.isBlank()) {
+      in.error("file", "expected the path of a file that holds the secret, but found none");
+      return null;
+    }
     try {
       Path path = file == null ? null : Path.of(file);
       return checked(in, "env", () -> new SecretRef(env, path));

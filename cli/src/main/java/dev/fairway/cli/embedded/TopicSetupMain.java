@@ -1,5 +1,6 @@
 package dev.fairway.cli.embedded;
 
+import dev.fairway.cli.UsageErrors;
 import dev.fairway.schemas.Topics;
 import java.util.List;
 import java.util.Map;
@@ -62,7 +63,11 @@ public final class TopicSetupMain implements Callable<Integer> {
 
   /** Exit codes: 0 all topics are as they should be, 1 not, 2 wrong usage. */
   public static void main(String[] args) {
-    System.exit(new CommandLine(new TopicSetupMain()).execute(args));
+    System.exit(commandLine().execute(args));
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new TopicSetupMain()).setParameterExceptionHandler(UsageErrors::tell);
   }
 
   @Override

@@ -30,7 +30,7 @@ public final class AgentStore {
    * Switches what gateways with this id do with a quota's calls; the rest of the registration
    * stays.
    *
-   * @param mode name of a gateway's mode
+   * @param mode name of a gateway's mode; null: what each gateway's configuration says
    * @return the registration as it is now
    * @throws CliException if no gateway is registered under this id, or too many quotas are switched
    */
@@ -43,7 +43,11 @@ public final class AgentStore {
               + "' is registered with members. See 'fairway agent list'.");
     }
     Map<String, String> modes = new TreeMap<>(known.getGatewayModes());
-    modes.put(quota, mode);
+    if (mode == null) {
+      modes.remove(quota);
+    } else {
+      modes.put(quota, mode);
+    }
     if (modes.size() > ModeStore.QUOTAS_MAX) {
       throw new CliException(
           "Expected at most "

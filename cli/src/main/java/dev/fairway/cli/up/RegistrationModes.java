@@ -100,9 +100,9 @@ public final class RegistrationModes implements ModeStore, AutoCloseable {
 
   @Override
   public CompletableFuture<Void> put(String quota, Mode mode) {
+    String name = mode == null ? null : mode.name();
     return CompletableFuture.runAsync(
-        () -> listener.accept(modes(new AgentStore(pipeline).switchMode(id, quota, mode.name()))),
-        writer);
+        () -> listener.accept(modes(new AgentStore(pipeline).switchMode(id, quota, name))), writer);
   }
 
   private void read() {

@@ -160,6 +160,8 @@ class GatewayYamlTest {
           'gateway: {patience: 0s}'                                                       | Expected patience above 0
           'gateway: {upstreams: {a: {provider: mine}}}'                                   | gateway.upstreams.a.url: expected the base URL
           'gateway: {upstreams: {a: {provider: openai, key: {}}}}'                        | Expected a secret as env: NAME or file: PATH
+          'gateway: {upstreams: {a: {provider: openai, key: {file: ""}}}}'                | gateway.upstreams.a.key.file: expected the path of a file
+          'gateway: {callers: [{name: a, token: {file: " "}}]}'                           | gateway.callers[0].token.file: expected the path of a file
           'gateway: {upstreams: {a: {provider: openai, key: abc}}}'                       | gateway.upstreams.a.key: expected an object
           'gateway: {routes: [{models: ["x"], quota: q, upstream: b}]}'                   | Expected the route of [x] to name one of the upstreams []
           'gateway: {routes: [{models: [], quota: q, upstream: b}]}'                      | Expected a route with model patterns

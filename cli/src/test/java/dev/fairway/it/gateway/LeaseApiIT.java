@@ -68,6 +68,7 @@ class LeaseApiIT {
           "/v1/leases/{id}/settle",
           granted.path("id").asText(),
           "{\"outcome\":\"NOT_SENT\"}");
+      call(up, "DELETE", "/v1/leases/{id}", granted.path("id").asText(), null);
       call(up, "DELETE", "/v1/leases/{id}", queued.path("id").asText(), null);
       call(
           up,
@@ -82,6 +83,7 @@ class LeaseApiIT {
           "",
           "{\"quota\":\"ant/sonnet\",\"tasks\":[{\"id\":\"T\",\"state\":\"DONE\"},{\"id\":\"T2\",\"state\":\"BLOCKED\",\"blocked_on\":[\"T\"]}]}");
       call(up, "PUT", "/fairway/modes/{quota}", "ant/sonnet", "{\"mode\":\"OBSERVE\"}");
+      call(up, "DELETE", "/fairway/modes/{quota}", "ant/sonnet", null);
       call(up, "GET", "/fairway/modes", "", null);
       call(up, "POST", "/v1/leases", "", "{\"quota\":\"ant/sonnet\"}");
       call(up, "GET", "/v1/leases/{id}", "unknown", null);
@@ -115,7 +117,8 @@ class LeaseApiIT {
               "POST /v1/tasks",
               "GET /metrics",
               "GET /fairway/modes",
-              "PUT /fairway/modes/{quota}");
+              "PUT /fairway/modes/{quota}",
+              "DELETE /fairway/modes/{quota}");
     }
   }
 

@@ -89,6 +89,18 @@ class SharedModesIT {
                 () ->
                     mode(up.url()).equals("ENFORCE")
                         && mode(third.gateway.url()).equals("ENFORCE"));
+        assertThat(switched(up)).containsExactly(QUOTA);
+
+        // when: nobody wants it switched any more
+        assertThat(
+                send(
+                    HttpRequest.newBuilder(
+                            URI.create(third.gateway.url() + "/fairway/modes/" + QUOTA))
+                        .DELETE()))
+            .isEqualTo(200);
+
+        // then
+        await().atMost(SECONDS).until(() -> switched(up).isEmpty());
       }
     }
   }
@@ -106,13 +118,25 @@ class SharedModesIT {
     return modes.path("quotas").path(QUOTA).asText(modes.path("mode").asText());
   }
 
+  /** Quotas that the gateway of {@code up} says have a mode of their own. */
+  private List<String> switched(GatewayUp up) throws Exception {
+    HttpResponse<String> answer =
+        http.send(
+            HttpRequest.newBuilder(URI.create(up.url() + "/fairway/modes")).build(),
+            HttpResponse.BodyHandlers.ofString());
+    List<String> quotas = new ArrayList<>();
+    JSON.readTree(answer.body()).path("quotas").fieldNames().forEachRemaining(quotas::add);
+    return quotas;
+  }
+
   private int put(String url, String mode) throws Exception {
-    return http.send(
-            HttpRequest.newBuilder(URI.create(url + "/fairway/modes/" + QUOTA))
-                .PUT(HttpRequest.BodyPublishers.ofString("{\"mode\":\"" + mode + "\"}"))
-                .build(),
-            HttpResponse.BodyHandlers.ofString())
-        .statusCode();
+    return send(
+        HttpRequest.newBuilder(URI.create(url + "/fairway/modes/" + QUOTA))
+            .PUT(HttpRequest.BodyPublishers.ofString("{\"mode\":\"" + mode + "\"}")));
+  }
+
+  private int send(HttpRequest.Builder request) throws Exception {
+    return http.send(request.build(), HttpResponse.BodyHandlers.ofString()).statusCode();
   }
 
   private int call(String url) throws Exception {

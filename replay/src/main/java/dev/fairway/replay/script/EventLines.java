@@ -223,7 +223,12 @@ public final class EventLines implements Closeable, Flushable {
           string("lease", e.leaseId());
           json.writeNumberField("probe_until_ms", e.probeUntilMs());
         });
-    define(Event.BreakerClosed.class, e -> string("lease", e.leaseId()));
+    define(
+        Event.BreakerClosed.class,
+        e -> {
+          string("lease", e.leaseId());
+          number("trickle_from_ms", e.trickleFromMs());
+        });
     define(Event.RampStarted.class, e -> json.writeNumberField("from_ms", e.fromMs()));
     define(Event.RampEnded.class, e -> {});
     define(Event.MarginCut.class, e -> margin(e.fromBp(), e.toBp()));

@@ -289,7 +289,12 @@ final class KeyLedger {
     } else if (event instanceof QuotaRemoved e) {
       removed.add(e.getQuota());
     } else if (event instanceof UnleasedCharged e) {
-      quota(e.getQuota()).ifKnown(q -> q.charge(e.getCharged()));
+      quota(e.getQuota())
+          .ifKnown(
+              q -> {
+                q.charge(e.getCharged());
+                q.chargeUnleased(e);
+              });
       e.getAlso().forEach((id, charge) -> quota(id).ifKnown(q -> q.charge(charge)));
     } else if (event instanceof MarginCut e) {
       quota(e.getQuota()).ifKnown(q -> q.margin("margin cut", e.getFromBp(), e.getToBp()));

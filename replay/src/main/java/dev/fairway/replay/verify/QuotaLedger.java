@@ -12,6 +12,7 @@ import dev.fairway.schemas.ReserveRow;
 import dev.fairway.schemas.SettlementShift;
 import dev.fairway.schemas.TakenRow;
 import dev.fairway.schemas.TenantRow;
+import dev.fairway.schemas.UnleasedCharged;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -205,6 +206,13 @@ final class QuotaLedger {
       boolean outOfReserve) {
     shares.takeOfCeiling(who, charge, tenant, taken, marginBp);
     shares.takeOfReserve(who, charge, leaseClass, taken, outOfReserve);
+  }
+
+  /** A call without a lease takes of its tenant's bucket too; in SEED there is no tenant. */
+  void chargeUnleased(UnleasedCharged e) {
+    if (e.getTenant() != null) {
+      shares.takeUnleased("unleased call " + e.getRequestId(), e);
+    }
   }
 
   /** A settlement moves the tenant's bucket and the class's reserve. */

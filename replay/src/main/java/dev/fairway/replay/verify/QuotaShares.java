@@ -6,6 +6,7 @@ import dev.fairway.schemas.ReserveRow;
 import dev.fairway.schemas.SettlementShift;
 import dev.fairway.schemas.TakenRow;
 import dev.fairway.schemas.TenantRow;
+import dev.fairway.schemas.UnleasedCharged;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -166,6 +167,19 @@ final class QuotaShares {
     ceiling.charge(charge);
     if (taken == null || !charge.equals(taken.getCeiling())) {
       wrong.accept(who + ": expected the tenant's bucket to be charged " + charge);
+    }
+  }
+
+  /**
+   * A call without a lease takes all of its charge of its tenant's bucket, into debt if need be.
+   */
+  void takeUnleased(String who, UnleasedCharged e) {
+    ShareLedger ceiling = ceilings.get(e.getTenant());
+    if (ceiling != null) {
+      ceiling.charge(e.getCharged());
+      if (!e.getCharged().equals(e.getCeiling())) {
+        wrong.accept(who + ": expected the tenant's bucket to be charged " + e.getCharged());
+      }
     }
   }
 

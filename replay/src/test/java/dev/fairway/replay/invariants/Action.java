@@ -13,6 +13,7 @@ record Action(Kind kind, long delayMs, int a, int b, int c, int d) {
     SETTLE_WITH_SIGNAL,
     REFUSED,
     RENEW,
+    GIVE_BACK,
     CANCEL,
     UNLEASED,
     REDEFINE,

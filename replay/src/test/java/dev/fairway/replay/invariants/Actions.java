@@ -32,6 +32,37 @@ final class Actions {
             Tuple.of(8, Kind.PASS)));
   }
 
+  /** Outages whose probes are given back or stay silent as often as they are refused. */
+  static Arbitrary<List<Action>> silences() {
+    return lists(
+        Arbitraries.frequency(
+            Tuple.of(40, Kind.REQUEST),
+            Tuple.of(24, Kind.REFUSED),
+            Tuple.of(24, Kind.GIVE_BACK),
+            Tuple.of(2, Kind.SETTLE),
+            Tuple.of(1, Kind.REDEFINE),
+            Tuple.of(8, Kind.PASS)),
+        Arbitraries.frequencyOf(
+            Tuple.of(50, Arbitraries.just(0L)),
+            Tuple.of(30, Arbitraries.longs().between(1, 2_000)),
+            Tuple.of(20, Arbitraries.longs().between(2_001, 16_000))),
+        MOST / 2);
+  }
+
+  /** Full lines, from which many are sent away and come back, under this tenant or that. */
+  static Arbitrary<List<Action>> comebacks() {
+    return lists(
+        Arbitraries.frequency(
+            Tuple.of(40, Kind.REQUEST),
+            Tuple.of(30, Kind.RETRY),
+            Tuple.of(12, Kind.SETTLE),
+            Tuple.of(4, Kind.REFUSED),
+            Tuple.of(4, Kind.REDEFINE),
+            Tuple.of(4, Kind.PASS)),
+        delays(),
+        MOST / 2);
+  }
+
   /** Minutes of calls that are settled sooner or later, some of them in the next minute. */
   static Arbitrary<List<Action>> minutes() {
     return lists(
@@ -52,11 +83,16 @@ final class Actions {
   }
 
   private static Arbitrary<List<Action>> lists(Arbitrary<Kind> kinds, Arbitrary<Long> delays) {
+    return lists(kinds, delays, 5);
+  }
+
+  private static Arbitrary<List<Action>> lists(
+      Arbitrary<Kind> kinds, Arbitrary<Long> delays, int least) {
     Arbitrary<Integer> numbers = Arbitraries.integers().between(0, 1 << 20);
     return Combinators.combine(kinds, delays, numbers, numbers, numbers, numbers)
         .as(Action::new)
         .list()
-        .ofMinSize(5)
+        .ofMinSize(least)
         .ofMaxSize(MOST);
   }
 
@@ -70,7 +106,7 @@ final class Actions {
         Tuple.of(6, Kind.REFUSED),
         Tuple.of(9, Kind.RENEW),
         Tuple.of(5, Kind.CANCEL),
-        Tuple.of(2, Kind.UNLEASED),
+        Tuple.of(4, Kind.UNLEASED),
         Tuple.of(3, Kind.REDEFINE),
         Tuple.of(5, Kind.TASK),
         Tuple.of(4, Kind.PASS));

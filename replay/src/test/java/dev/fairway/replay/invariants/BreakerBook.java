@@ -4,6 +4,7 @@ import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Waiter;
@@ -18,13 +19,16 @@ import java.util.Set;
 
 /**
  * What must hold of every breaker: it opens at two 429s in a row, lets one probe through at a time,
- * waits longer after each refusal, and no probe that vanishes wedges it.
+ * waits longer after each refusal, and no probe that vanishes wedges it. After three in a row that
+ * told nothing it closes into a trickle, and opens again where it was at the first 429.
  */
 final class BreakerBook {
   private static final long WINDOW_MS = 3_000;
   private static final long PROBE_MS = 15_000;
   private static final long LONGEST_WAIT_MS = 30_000;
   private static final int CANDIDATES = 16;
+  private static final int MAX_IDLE = 3;
+  private static final int TRICKLE_PART = 4;
 
   private static final class Breaker {
     boolean open;
@@ -32,15 +36,19 @@ final class BreakerBook {
     long probeAtMs;
     String probe;
     long probeUntilMs;
-    String probeAgent;
-    final Set<String> idle = new HashSet<>();
+    int failures;
+    int idle;
+
+    /** Leases of the trickle, and how long each keeps the next one back at the least. */
+    Map<String, Long> trickle;
+
+    long nextMs;
     final List<Long> refusedAtMs = new ArrayList<>();
   }
 
   private final List<String> wrong;
   private final Map<String, Breaker> breakers = new HashMap<>();
   private final Map<String, Long> grantedAtMs = new HashMap<>();
-  private final Map<String, String> agents = new HashMap<>();
   private final Set<String> ended = new HashSet<>();
   private final Map<String, Waiter> waiting = new LinkedHashMap<>();
 
@@ -73,9 +81,8 @@ final class BreakerBook {
 
   /**
    * Of the first 16 in line nobody who asks for no more, as the same role and in the same class,
-   * was refused less often than who probes; and nobody at all, if a probe of the same agent told
-   * nothing in this episode. Agents of such probes are not counted. In quotas of one level that
-   * take from no other, whose line the tags alone make.
+   * was refused less often than who probes. In quotas of one level that take from no other, whose
+   * line the tags alone make.
    */
   private void checkWhoProbes(Step step, Breaker breaker, Event.LeaseGranted grant) {
     Waiter probe = waiting.get(Invariants.id(grant.agentId(), grant.requestId()));
@@ -95,9 +102,8 @@ final class BreakerBook {
     waiting.values().stream()
         .filter(w -> w.request().quotaId().equals(grant.quotaId()))
         .sorted(Comparator.comparingLong(Waiter::finishTag).thenComparingLong(Waiter::arrival))
-        .filter(w -> !breaker.idle.contains(w.request().agentId()))
         .limit(CANDIDATES)
-        .filter(w -> w.attempt() < grant.attempt() || breaker.idle.contains(grant.agentId()))
+        .filter(w -> w.attempt() < grant.attempt())
         .filter(w -> w.deadlineMs() >= step.atMs())
         .filter(w -> asksForNoMore(w, probe))
         .forEach(w -> wrong.add(grant.leaseId() + " probes, and not " + identity(w)));
@@ -126,11 +132,14 @@ final class BreakerBook {
       checkWhoProbes(step, breaker, e);
       waiting.remove(Invariants.id(e.agentId(), e.requestId()));
       grantedAtMs.put(e.leaseId(), step.atMs());
-      agents.put(e.leaseId(), e.agentId());
       ended.remove(e.leaseId());
       checkGrant(step, breaker, e, probes);
+      checkTrickle(step, breaker, e);
     } else if (event instanceof Event.LeaseSettled e) {
       ended.add(e.leaseId());
+      if (breaker.trickle != null && e.outcome() == Outcome.NOT_SENT) {
+        breaker.nextMs -= breaker.trickle.getOrDefault(e.leaseId(), 0L);
+      }
       if (e.outcome() == Outcome.RATE_LIMITED
           && grantedAtMs.get(e.leaseId()) > breaker.openedAtMs
           && !breaker.open) {
@@ -142,21 +151,22 @@ final class BreakerBook {
       open(step, breaker, e);
     } else if (event instanceof Event.BreakerHalfOpen e) {
       breaker.probe = e.leaseId();
-      breaker.probeAgent = agents.get(e.leaseId());
       breaker.probeUntilMs = e.probeUntilMs();
-    } else if (event instanceof Event.BreakerClosed) {
-      breaker.open = false;
-      breaker.probe = null;
-      breaker.refusedAtMs.clear();
-      breaker.idle.clear();
+    } else if (event instanceof Event.BreakerClosed e) {
+      close(step, breaker, e);
     } else if (event instanceof Event.QuotaDefined) {
       // Taken up again after a removal, a quota may start afresh.
-      boolean isOpen =
-          step.snapshots().stream()
-              .anyMatch(q -> q.definition().id().equals(event.quotaId()) && q.breaker().isOpen());
-      breaker.open &= isOpen;
-      breaker.idle.removeIf(agent -> !isOpen);
-      breaker.probe = isOpen ? breaker.probe : null;
+      for (QuotaSnapshot quota : step.snapshots()) {
+        if (quota.definition().id().equals(event.quotaId())) {
+          BreakerState state = quota.breaker();
+          breaker.open &= state.isOpen();
+          breaker.idle = state.isOpen() ? breaker.idle : 0;
+          breaker.probe = state.isOpen() ? breaker.probe : null;
+          breaker.failures = state.isUnproven() ? breaker.failures : 0;
+          breaker.trickle = state.trickles() ? breaker.trickle : null;
+          breaker.nextMs = Long.MIN_VALUE; // At other limits.
+        }
+      }
     }
   }
 
@@ -177,9 +187,17 @@ final class BreakerBook {
     boolean toldNothing =
         e.cause() == Event.BreakerCause.PROBE_NOT_SENT
             || e.cause() == Event.BreakerCause.PROBE_SILENT;
-    if (toldNothing && breaker.probeAgent != null) {
-      breaker.idle.add(breaker.probeAgent);
+    breaker.idle = toldNothing ? breaker.idle + 1 : 0;
+    if (breaker.idle >= MAX_IDLE) {
+      wrong.add(e.quotaId() + " probes again after " + breaker.idle + " that told nothing");
     }
+    boolean probeRefused = e.cause() == Event.BreakerCause.PROBE_REFUSED;
+    int failures = probeRefused ? breaker.failures + 1 : toldNothing ? breaker.failures : 0;
+    if (e.failures() != failures || (breaker.trickle != null && !probeRefused)) {
+      wrong.add(e.quotaId() + " opened by " + e.cause() + " at " + e.failures());
+    }
+    breaker.failures = e.failures();
+    breaker.trickle = null;
     if (e.cause() == Event.BreakerCause.REFUSALS) {
       int count = breaker.refusedAtMs.size();
       boolean twice = count >= 2 && step.atMs() - breaker.refusedAtMs.get(count - 2) <= WINDOW_MS;
@@ -197,6 +215,47 @@ final class BreakerBook {
     breaker.open = true;
     breaker.probe = null;
     breaker.probeAtMs = e.probeAtMs();
+  }
+
+  private void close(Step step, Breaker breaker, Event.BreakerClosed e) {
+    if (e.trickleFromMs() == null) {
+      breaker.failures = 0;
+      breaker.trickle = null;
+    } else {
+      if (!breaker.open || breaker.idle != MAX_IDLE - 1) {
+        wrong.add(e.quotaId() + " trickles after " + (breaker.idle + 1) + " that told nothing");
+      }
+      breaker.trickle = new HashMap<>();
+      breaker.nextMs = Math.max(step.atMs(), e.trickleFromMs());
+    }
+    breaker.open = false;
+    breaker.probe = null;
+    breaker.idle = 0;
+    breaker.refusedAtMs.clear();
+  }
+
+  /** Grants of a trickle are as far apart as a quarter of the limit makes them, or 15 s. */
+  private void checkTrickle(Step step, Breaker breaker, Event.LeaseGranted grant) {
+    if (breaker.trickle == null) {
+      return;
+    }
+    if (step.atMs() < breaker.nextMs) {
+      wrong.add(grant.leaseId() + " was granted ahead of the trickle's pace");
+    }
+    long apartMs = 0;
+    for (QuotaSnapshot quota : step.snapshots()) {
+      if (quota.definition().id().equals(grant.quotaId())) {
+        for (Dimension d : Dimension.values()) {
+          long limit = quota.definition().limits().get(d);
+          if (d.refills() && quota.definition().limits().has(d)) {
+            long ms = grant.charged().get(d) * TRICKLE_PART * 60_000 / limit;
+            apartMs = Math.max(apartMs, Math.min(PROBE_MS, ms));
+          }
+        }
+      }
+    }
+    breaker.trickle.put(grant.leaseId(), apartMs);
+    breaker.nextMs = Math.max(breaker.nextMs, step.atMs()) + apartMs;
   }
 
   private void checkNotWedged(Step step, String quotaId, Breaker breaker) {

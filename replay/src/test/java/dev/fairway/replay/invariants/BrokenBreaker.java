@@ -2,6 +2,7 @@ package dev.fairway.replay.invariants;
 
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Event.BreakerCause;
+import dev.fairway.admission.engine.Event.BreakerClosed;
 import dev.fairway.admission.engine.Event.BreakerHalfOpen;
 import dev.fairway.admission.engine.Event.BreakerOpened;
 import dev.fairway.admission.engine.Event.LeaseGranted;
@@ -50,28 +51,47 @@ final class BrokenBreaker {
     return result;
   }
 
-  /** Who gave a probe back is asked again: each probe was one of the same agent before. */
+  /** However many probes told nothing, the next one is a probe. */
   static List<Step> probeAgain(List<Step> steps) {
+    return Tamper.each(
+        steps,
+        BreakerClosed.class,
+        e ->
+            e.trickleFromMs() == null
+                ? e
+                : new BreakerOpened(e.quotaId(), BreakerCause.PROBE_SILENT, 0, e.trickleFromMs()));
+  }
+
+  /** A trickle lets two go in place of one. */
+  static List<Step> flood(List<Step> steps) {
+    Set<String> trickling = new LinkedHashSet<>();
     List<Step> result = new ArrayList<>();
     for (Step step : steps) {
       List<Event> events = new ArrayList<>();
-      LeaseGranted last = null;
       for (Event event : step.handled().events()) {
-        if (event instanceof LeaseGranted e) {
-          last = e;
-        } else if (event instanceof BreakerHalfOpen e && last != null) {
-          int at = events.lastIndexOf(last);
-          String twin = last.leaseId() + "-twin";
-          events.add(at, Tamper.asLease(Tamper.asRequest(last, "twin"), twin));
-          events.add(at + 1, new BreakerHalfOpen(e.quotaId(), twin, e.probeUntilMs()));
-          events.add(
-              at + 2, new BreakerOpened(e.quotaId(), BreakerCause.PROBE_NOT_SENT, 0, step.atMs()));
-        }
         events.add(event);
+        if (event instanceof BreakerClosed e && e.trickleFromMs() != null) {
+          trickling.add(e.quotaId());
+        } else if (event instanceof BreakerClosed || event instanceof BreakerOpened) {
+          trickling.remove(event.quotaId());
+        } else if (event instanceof LeaseGranted e && trickling.contains(e.quotaId())) {
+          events.add(Tamper.asLease(e, e.leaseId() + "-twin"));
+        }
       }
       result.add(Tamper.events(step, events));
     }
     return result;
+  }
+
+  /** A probe that is refused begins the waits anew. */
+  static List<Step> beginAnew(List<Step> steps) {
+    return Tamper.each(
+        steps,
+        BreakerOpened.class,
+        e ->
+            e.cause() == BreakerCause.PROBE_REFUSED
+                ? new BreakerOpened(e.quotaId(), e.cause(), 0, e.probeAtMs())
+                : e);
   }
 
   /** Beside each probe goes another one. */

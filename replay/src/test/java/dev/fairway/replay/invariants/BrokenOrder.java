@@ -119,6 +119,31 @@ final class BrokenOrder {
     return tag == null ? e : Tamper.enqueued(e, tag);
   }
 
+  /** A place that was kept in one tenant is taken up in another one. */
+  static List<Step> carryPlacesAcross(List<Step> steps) {
+    Map<String, LeaseRejected> kept = new HashMap<>();
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      List<Event> events = new ArrayList<>();
+      for (Event event : step.handled().events()) {
+        if (event instanceof LeaseRejected e && e.keptTag() != null) {
+          kept.put(Invariants.id(e.agentId(), e.requestId()), e);
+        }
+        events.add(event instanceof Event.LeaseEnqueued e ? carried(e, kept) : event);
+      }
+      result.add(Tamper.events(step, events));
+    }
+    return result;
+  }
+
+  private static Event carried(Event.LeaseEnqueued e, Map<String, LeaseRejected> kept) {
+    String retryOf = e.waiter().request().retryOf();
+    LeaseRejected before =
+        retryOf == null ? null : kept.get(Invariants.id(e.waiter().request().agentId(), retryOf));
+    boolean elsewhere = before != null && !before.tenant().equals(e.waiter().standing().tenant());
+    return elsewhere ? Tamper.enqueued(e, before.keptTag()) : e;
+  }
+
   /** Who asks for k/c is told its share of k/c, as if nobody else took from k/o. */
   static List<Step> shareOfTheQuotaAlone(List<Step> steps) {
     long limit =

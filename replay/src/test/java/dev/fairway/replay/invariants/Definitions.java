@@ -115,7 +115,7 @@ final class Definitions {
             2, start < 0.8 ? 0.6 : 0.4, List.of("a1"), List.of(), List.of(), 4, null);
     QuotaDefinition.Tenant plain =
         new QuotaDefinition.Tenant(
-            1, null, List.of("a2", "a3*"), List.of("worker"), List.of("batch"), null, null);
+            1, null, List.of("a1", "a2", "a3*"), List.of("worker"), List.of("batch"), null, null);
     return start >= 1 ? Map.of("bounded", bounded) : Map.of("bounded", bounded, "plain", plain);
   }
 

@@ -13,6 +13,7 @@ import java.util.Map;
 final class Drawn {
   static final List<String> QUOTAS = List.of("k/a", "k/b", "k/c", "k/o");
   static final String[] AGENTS = {"a1", "a2", "a3", "a4"};
+  private static final String[] TENANTS = {"bounded", "plain", null, null, null};
   private static final String[] ROLES = {"planner", "reviewer", "worker", "stranger"};
 
   private Drawn() {}
@@ -40,7 +41,7 @@ final class Drawn {
         action.b() % 6 == 0 ? (Integer) (action.c() % 40) : null,
         new LeaseRequest.Estimate(
             input, cached ? 150 : 0, cached ? (Long) (nowMs + 3000) : null, output, "test"),
-        action.b() % 5 == 0 ? "bounded" : null,
+        TENANTS[action.b() % TENANTS.length],
         action.a() % 10 == 0 ? (Long) (nowMs + action.c() % 9000) : null,
         null,
         null);

@@ -84,6 +84,9 @@ final class EngineRun {
       case REFUSED:
         refused(action);
         break;
+      case GIVE_BACK:
+        settleLatest(Outcome.NOT_SENT);
+        break;
       case RENEW:
         renew(action);
         break;
@@ -171,7 +174,12 @@ final class EngineRun {
     Settlement.Usage usage =
         exact || action.c() % 2 == 0
             ? null
-            : new Settlement.Usage((long) (action.d() % 600), 0L, 0L, null, true);
+            : new Settlement.Usage(
+                action.d() % 5 == 0 ? null : (Long) (long) (action.d() % 600),
+                0L,
+                0L,
+                action.b() % 4 == 0 ? (Long) (long) (action.d() % 90) : null,
+                true);
     Signal signal = exact || action.b() % 3 == 0 ? null : Drawn.signal(action);
     settle(action, Outcome.IN_PROGRESS, usage, false, signal);
   }
@@ -183,7 +191,21 @@ final class EngineRun {
     }
     // Mostly one of the latest, sometimes one that ended long ago.
     int back = action.a() % (action.a() % 4 == 0 ? grants.size() : Math.min(grants.size(), 6));
-    Event.LeaseGranted lease = grants.get(grants.size() - 1 - back);
+    settle(grants.get(grants.size() - 1 - back), outcome, usage, requeue, signal);
+  }
+
+  private void settleLatest(Outcome outcome) {
+    if (!exact && !grants.isEmpty()) {
+      settle(grants.get(grants.size() - 1), outcome, null, false, null);
+    }
+  }
+
+  private void settle(
+      Event.LeaseGranted lease,
+      Outcome outcome,
+      Settlement.Usage usage,
+      boolean requeue,
+      Signal signal) {
     handle(
         new Command.SettleLease(
             new Settlement(
@@ -221,15 +243,18 @@ final class EngineRun {
     if (exact) {
       return;
     }
+    // Under an id of its own, or under that of a request.
+    String requestId = action.d() % 3 == 0 ? "r" + action.a() % 9 : "u" + action.a() % 2;
+    long input = action.d() % 11 == 0 ? 200_000 : action.d() % 900;
     handle(
         new Command.SettleLease(
             new Settlement(
                 null,
-                "u" + action.a() % 20,
-                Drawn.AGENTS[action.b() % Drawn.AGENTS.length],
+                requestId,
+                Drawn.AGENTS[action.b() % 2],
                 Drawn.QUOTAS.get(action.c() % Drawn.QUOTAS.size()),
                 Outcome.UNLEASED,
-                new Settlement.Usage((long) (action.d() % 900), null, null, 40L, true),
+                new Settlement.Usage(input, null, null, 40L, true),
                 false,
                 null),
             nowMs));

@@ -23,6 +23,16 @@ class InvariantsPropertyTest {
     return Actions.storms();
   }
 
+  @Provide
+  Arbitrary<List<Action>> silences() {
+    return Actions.silences();
+  }
+
+  @Provide
+  Arbitrary<List<Action>> comebacks() {
+    return Actions.comebacks();
+  }
+
   @Property(tries = TRIES)
   void shouldGiveOutInAnyWindowAtMostDepthAndRefill(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
@@ -105,6 +115,25 @@ class InvariantsPropertyTest {
   }
 
   @Property(tries = TRIES)
+  void shouldTrickleAfterProbesThatToldNothing(
+      @ForAll Preset preset, @ForAll("silences") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(QueueInvariants.oneProbeAtATime(steps)).isEmpty();
+    assertThat(MarginInvariants.episodesRaiseTheSafetyFactor(steps)).isEmpty();
+    assertThat(JournalInvariants.writtenRowsAreTheState(steps)).isEmpty();
+    assertThat(JournalInvariants.journalDecidesItselfAgain(steps)).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldKeepPlacesInTheirTenants(
+      @ForAll Preset preset, @ForAll("comebacks") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(QueueInvariants.tagsAreFair(steps)).isEmpty();
+    assertThat(JournalInvariants.writtenRowsAreTheState(steps)).isEmpty();
+    assertThat(JournalInvariants.journalDecidesItselfAgain(steps)).isEmpty();
+  }
+
+  @Property(tries = TRIES)
   void shouldKeepAllOfItInAStorm(@ForAll Preset preset, @ForAll("storms") List<Action> actions) {
     List<Step> steps = EngineRun.of(preset, actions);
     assertThat(Invariants.eachLeaseChangesABucketOnce(steps)).isEmpty();
@@ -160,6 +189,14 @@ class InvariantsPropertyTest {
   void shouldReserveTheOutputThatCallsProduced(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(OutputBook.reservesWhatCallsProduced(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
+  void shouldCountWhatIsToldOfCalls(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(UseBook.whatIsToldCounts(steps)).isEmpty();
+    assertThat(UseBook.unleasedCallsCountOnce(steps)).isEmpty();
   }
 
   @Property(tries = TRIES)

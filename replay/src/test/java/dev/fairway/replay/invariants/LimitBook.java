@@ -57,7 +57,10 @@ final class LimitBook {
         book.requests.put(Invariants.id(r.agentId(), r.requestId()), r);
       }
       for (Event event : step.handled().events()) {
-        if (event instanceof LeaseRejected e && e.reason() == RejectReason.NEVER_FITS) {
+        if (event instanceof LimitLearned e && book.forgets(e.quotaId())) {
+          // Whoever waits and is larger than that is refused in the same step.
+          book.learned.put(e.quotaId() + e.dimension(), e.limitPerMinute());
+        } else if (event instanceof LeaseRejected e && e.reason() == RejectReason.NEVER_FITS) {
           book.checkRefusal(e, step.atMs());
         }
       }

@@ -165,7 +165,7 @@ final class MarginInvariants {
             row ->
                 row instanceof Row.BreakerRow r
                     && r.quotaId().equals(quotaId)
-                    && r.state().isOpen()
+                    && r.state().isUnproven()
                     && !r.state().predates(grantedAtMs));
   }
 

@@ -105,6 +105,7 @@ enum Mutant {
   SAVES_UP_CREDIT(QueueInvariants::tagsAreFair, BrokenOrder::saveUpCredit),
   /** Kept places of one agent are taken up side by side. */
   KEEPS_PLACES_SIDE_BY_SIDE(QueueInvariants::tagsAreFair, BrokenOrder::keepPlacesSideBySide),
+  CARRIES_PLACES_ACROSS_TENANTS(QueueInvariants::tagsAreFair, BrokenOrder::carryPlacesAcross),
   /** What is told on the way moves the line less than the tag. */
   MOVES_NO_LINE_ON_THE_WAY(
       QueueInvariants::tagsAreFair,
@@ -119,7 +120,7 @@ enum Mutant {
                       e.agentId(),
                       e.leaseId(),
                       e.adjusted(),
-                      e.inputKnown(),
+                      e.told(),
                       e.expiresAtMs(),
                       e.sendDelayMs(),
                       e.shift(),
@@ -210,7 +211,9 @@ enum Mutant {
                       ? Tamper.granted(e, e.charged(), e.grantedAtMs(), e.virtualTime() + 1)
                       : e)),
   PROBES_TWICE_AT_ONCE(QueueInvariants::oneProbeAtATime, BrokenBreaker::twoProbes),
-  PROBES_AGAIN_WITH_WHO_GAVE_IT_BACK(QueueInvariants::oneProbeAtATime, BrokenBreaker::probeAgain),
+  NEVER_TRICKLES(QueueInvariants::oneProbeAtATime, BrokenBreaker::probeAgain),
+  FLOODS_IN_A_TRICKLE(QueueInvariants::oneProbeAtATime, BrokenBreaker::flood),
+  FORGETS_EARLIER_REFUSALS(QueueInvariants::oneProbeAtATime, BrokenBreaker::beginAnew),
   /** Whoever is first in line probes, however often he was refused. */
   PROBES_WITH_WHO_WAS_REFUSED_MOST(
       QueueInvariants::oneProbeAtATime,
@@ -367,6 +370,19 @@ enum Mutant {
   RESERVES_WHAT_NO_CALL_PRODUCED(
       OutputBook::reservesWhatCallsProduced,
       steps -> BrokenMargins.reserve(steps, output -> output / 2)),
+  /** An end without a word gives back what was told before it. */
+  GIVES_BACK_WHAT_WAS_TOLD(UseBook::whatIsToldCounts, BrokenUse::giveBackWhatWasTold),
+  BELIEVES_NEVER_SENT(UseBook::whatIsToldCounts, BrokenUse::believeNeverSent),
+  TAKES_THE_LAST_WORD(UseBook::whatIsToldCounts, BrokenUse::takeTheLastWord),
+  /** A call without a lease is dropped where its id is that of a request. */
+  DROPS_UNLEASED_CALLS_OF_KNOWN_IDS(UseBook::unleasedCallsCountOnce, BrokenUse::dropKnownIds),
+  CHARGES_UNLEASED_CALLS_TWICE(UseBook::unleasedCallsCountOnce, BrokenUse::chargeTwice),
+  CHARGES_ABSURD_USE(UseBook::unleasedCallsCountOnce, BrokenUse::chargeAbsurdUse),
+  FORGETS_THE_CEILING_OF_UNLEASED_CALLS(
+      Invariants::conserved,
+      steps ->
+          Tamper.each(
+              steps, Event.UnleasedCharged.class, e -> BrokenUse.charging(e, Amounts.NONE))),
   GRANTS_ABOVE_A_CEILING(PartInvariants::ceilingsFitEveryWindow, BrokenBuckets::grantAtOnce),
   PAYS_FOR_EVERYBODY_OUT_OF_A_RESERVE(
       PartInvariants::reservesFitEveryWindow, BrokenBuckets::everythingOutOfReserve),
@@ -390,6 +406,10 @@ enum Mutant {
   /** Mutants of windows, found in minutes of truthful providers. */
   private static final Set<Mutant> OF_MINUTES =
       EnumSet.range(TAKES_TWO_MINUTES_FOR_ONE, LETS_NOBODY_GO);
+
+  /** Mutants that probes show which tell nothing. */
+  private static final Set<Mutant> OF_SILENCE =
+      EnumSet.of(NEVER_TRICKLES, FLOODS_IN_A_TRICKLE, FORGETS_EARLIER_REFUSALS);
 
   /** Mutants that only runs with exact estimates tell from the sound engine. */
   private static final Set<Mutant> OF_EXACT =
@@ -423,6 +443,12 @@ enum Mutant {
   Arbitrary<List<Action>> actions() {
     if (OF_MINUTES.contains(this)) {
       return Actions.minutes();
+    }
+    if (OF_SILENCE.contains(this)) {
+      return Actions.silences();
+    }
+    if (this == CARRIES_PLACES_ACROSS_TENANTS) {
+      return Actions.comebacks();
     }
     return needsAStorm() ? Actions.storms() : Actions.lists();
   }

@@ -24,6 +24,7 @@ final class TagBook {
   private final Map<String, Long> firstTags = new HashMap<>();
   private final Map<String, Event.LeaseRejected> rejected = new HashMap<>();
   private final Map<String, Long> virtualTimes = new HashMap<>();
+  private final Map<String, Long> lineTimes = new HashMap<>();
   private final Map<String, Long> topTimes = new HashMap<>();
   private final Map<String, Long> shifts = new HashMap<>();
   private final Map<String, Long> flowTags = new HashMap<>();
@@ -75,6 +76,7 @@ final class TagBook {
         waiting.values().removeIf(w -> w.request().quotaId().equals(e.quotaId()));
         // Who comes under another tenant starts there like a newcomer.
         firstTags.clear();
+        forgetPlaces(step, e);
       }
     }
     told.forEach(this::checkMoved);
@@ -103,6 +105,7 @@ final class TagBook {
         before != null
             && before.retryAtMs() != null
             && before.quotaId().equals(request.quotaId())
+            && waiter.standing().tenant().equals(before.tenant())
             && step.atMs() <= before.retryAtMs() + TAG_KEPT_MS;
     Long ahead = flowTags.get(line(waiter) + " " + request.agentId());
     boolean behind = kept && ahead != null && ranked.contains(request.quotaId());
@@ -113,6 +116,45 @@ final class TagBook {
     if (!kept && waiter.startTag() < virtualTime) {
       wrong.add(id + " starts at " + waiter.startTag() + ", below " + virtualTime);
     }
+    Long time = lineTimes.get(line(waiter));
+    if (before != null && !kept && time != null && inTenants(step, request.quotaId())) {
+      long anew = ahead == null ? time : Math.max(time, ahead);
+      if (waiter.startTag() != anew) {
+        wrong.add(id + " comes anew with tag " + waiter.startTag() + ", not " + anew);
+      }
+    }
+  }
+
+  private static boolean inTenants(Step step, String quotaId) {
+    return step.snapshots().stream()
+        .anyMatch(q -> q.definition().id().equals(quotaId) && !q.definition().tenants().isEmpty());
+  }
+
+  /**
+   * A tenant that a definition does not have ends with its places, and so does a quota that was
+   * removed and begins anew. Where nobody was served yet, places tell nothing.
+   */
+  private void forgetPlaces(Step step, Event.QuotaDefined defined) {
+    Map<String, Long> times = timesOf(step);
+    rejected
+        .values()
+        .removeIf(
+            e ->
+                e.quotaId().equals(defined.quotaId())
+                    && times.getOrDefault(e.quotaId() + " " + e.tenant(), 0L) == 0);
+  }
+
+  /** Virtual times among the agents of each line. */
+  private static Map<String, Long> timesOf(Step step) {
+    Map<String, Long> times = new HashMap<>();
+    for (Row row : step.rows()) {
+      if (row instanceof Row.BalanceRow r && !inTenants(step, r.quotaId())) {
+        times.put(r.quotaId() + " default", r.virtualTime());
+      } else if (row instanceof Row.TenantRow r) {
+        times.put(r.quotaId() + " " + r.tenant(), r.virtualTime());
+      }
+    }
+    return times;
   }
 
   /**
@@ -250,6 +292,8 @@ final class TagBook {
   }
 
   private void snapshots(Step step) {
+    lineTimes.clear();
+    lineTimes.putAll(timesOf(step));
     shifts.clear();
     shifts.putAll(shiftsOf(step.rows()));
     flowTags.clear();

@@ -255,7 +255,7 @@ final class Tamper {
             old.expiresAtMs(),
             endedAtMs,
             charged,
-            old.inputKnown(),
+            old.told(),
             old.coldCache(),
             old.cost(),
             old.weightMilli(),
@@ -329,6 +329,7 @@ final class Tamper {
         q.holdReason(),
         q.oldestEnqueuedAtMs(),
         q.alerts(),
-        q.breaker());
+        q.breaker(),
+        q.removed());
   }
 }

@@ -15,7 +15,9 @@ import dev.fairway.admission.engine.state.Transaction;
 
 /**
  * Opens after two 429s in a row, lets one probe through at a time, and closes at the first answer
- * that is no 429. FAIRWAY only.
+ * that is no 429. After {@value #MAX_IDLE_PROBES} probes in a row that told nothing it closes into
+ * a trickle, so that whoever gives probes back or loses them holds it open no longer than that: a
+ * 429 among the calls of the trickle opens it again where it was. FAIRWAY only.
  */
 public final class Breaker {
   /** Two 429s this close together open it. */
@@ -23,6 +25,9 @@ public final class Breaker {
 
   /** How long a probe may stay without an answer. */
   static final long PROBE_TIMEOUT_MS = 15_000;
+
+  /** After so many probes in a row that told nothing others get their turn as well. */
+  static final int MAX_IDLE_PROBES = 3;
 
   private static final long FIRST_WAIT_MS = 1_000;
   private static final long LONGEST_WAIT_MS = 30_000;
@@ -78,12 +83,12 @@ public final class Breaker {
     Answer answer = answer(outcome, kind);
     for (String also : lease.taken().also().keySet()) {
       QuotaState other = tx.state().quota(also);
-      if (other != null && other.breaker().isOpen()) {
-        answered(tx, other, lease, answer, waitMs);
+      if (other != null && other.breaker().isUnproven()) {
+        answered(tx, other, lease, answer, waitMs, late);
       }
     }
-    if (quota.breaker().isOpen()) {
-      answered(tx, quota, lease, answer, waitMs);
+    if (quota.breaker().isUnproven()) {
+      answered(tx, quota, lease, answer, waitMs, late);
     } else if (quota.policy().breaker()
         && kind == Kind.RATE_LIMITED
         && answer == Answer.REFUSED
@@ -93,16 +98,29 @@ public final class Breaker {
   }
 
   private static void answered(
-      Transaction tx, QuotaState quota, Lease lease, Answer answer, Long waitMs) {
+      Transaction tx, QuotaState quota, Lease lease, Answer answer, Long waitMs, boolean late) {
+    BreakerState breaker = quota.breaker();
+    boolean probe =
+        breaker.trickles()
+            ? !late && !breaker.predates(lease.grantedAtMs())
+            : lease.leaseId().equals(breaker.probeLeaseId());
+    int failures = breaker.failures() + 1;
     if (answer == Answer.ACCEPTED) {
       accepted(tx, quota, lease);
-    } else if (lease.leaseId().equals(quota.breaker().probeLeaseId())) {
-      int failures = quota.breaker().failures();
-      if (answer == Answer.REFUSED) {
-        open(tx, quota, BreakerCause.PROBE_REFUSED, failures + 1, waitMs(failures + 1, waitMs));
-      } else {
-        open(tx, quota, BreakerCause.PROBE_NOT_SENT, failures, 0);
-      }
+    } else if (probe && answer == Answer.REFUSED) {
+      open(tx, quota, BreakerCause.PROBE_REFUSED, failures, waitMs(failures, waitMs));
+    } else if (probe && breaker.isOpen()) {
+      handOn(tx, quota, BreakerCause.PROBE_NOT_SENT);
+    }
+  }
+
+  /** A probe told nothing: it is the next one's turn, or, after too many such, all others'. */
+  private static void handOn(Transaction tx, QuotaState quota, BreakerCause cause) {
+    BreakerState breaker = quota.breaker();
+    if (breaker.idleProbes() + 1 < MAX_IDLE_PROBES) {
+      open(tx, quota, cause, breaker.failures(), 0);
+    } else {
+      tx.emit(new BreakerClosed(quota.id(), null, Ramps.afterHoldMs(tx, quota)));
     }
   }
 
@@ -110,11 +128,11 @@ public final class Breaker {
   public static void answered(Transaction tx, QuotaState quota, Lease lease) {
     for (String also : lease.taken().also().keySet()) {
       QuotaState other = tx.state().quota(also);
-      if (other != null && other.breaker().isOpen()) {
+      if (other != null && other.breaker().isUnproven()) {
         accepted(tx, other, lease);
       }
     }
-    if (quota.breaker().isOpen()) {
+    if (quota.breaker().isUnproven()) {
       accepted(tx, quota, lease);
     }
   }
@@ -126,7 +144,7 @@ public final class Breaker {
       Lease probe = probe(tx, quota);
       boolean gone = probe == null || probe.status() != Status.OPEN;
       if (gone || breaker.untilMs() <= tx.nowMs()) {
-        open(tx, quota, BreakerCause.PROBE_SILENT, breaker.failures(), 0);
+        handOn(tx, quota, BreakerCause.PROBE_SILENT);
       }
     }
   }
@@ -148,8 +166,8 @@ public final class Breaker {
 
   /** An operator cleared the quota. */
   public static void cleared(Transaction tx, QuotaState quota) {
-    if (quota.breaker().isOpen()) {
-      tx.emit(new BreakerClosed(quota.id(), null));
+    if (quota.breaker().isUnproven()) {
+      tx.emit(new BreakerClosed(quota.id(), null, null));
     }
   }
 
@@ -163,7 +181,7 @@ public final class Breaker {
   /** Of the leases granted since the breaker opened, each was a probe. */
   private static void accepted(Transaction tx, QuotaState quota, Lease lease) {
     if (!quota.breaker().predates(lease.grantedAtMs())) {
-      tx.emit(new BreakerClosed(quota.id(), lease.leaseId()));
+      tx.emit(new BreakerClosed(quota.id(), lease.leaseId(), null));
       Ramps.afterBreaker(tx, quota);
     }
   }

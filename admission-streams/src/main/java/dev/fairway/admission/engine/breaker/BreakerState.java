@@ -1,8 +1,5 @@
 package dev.fairway.admission.engine.breaker;
 
-import java.util.ArrayList;
-import java.util.List;
-
 /**
  * What 429s and overloads left behind at a quota. Immutable; boxed fields, the id and the ramp may
  * be null.
@@ -15,10 +12,8 @@ import java.util.List;
  * @param lastRefusedAtMs when the last 429 that counts came
  * @param pausedAtMs when the last pause for OVERLOADED began; OVERLOADED of leases granted until
  *     then belongs to it
- * @param ramp ramp in force, or to come after a hold
- * @param probeAgentId agent of the probe while HALF_OPEN
- * @param idleProbers agents whose probes of this episode were given back or stayed silent, the
- *     latest last; at most {@link #MAX_IDLE_PROBERS}, the earliest goes
+ * @param ramp ramp in force, or to come after a hold; a trickle while CLOSED for want of answers
+ * @param idleProbes probes in a row, until now, that were given back or stayed silent
  */
 public record BreakerState(
     Phase phase,
@@ -29,15 +24,11 @@ public record BreakerState(
     Long lastRefusedAtMs,
     Long pausedAtMs,
     Ramp ramp,
-    String probeAgentId,
-    List<String> idleProbers) {
-
-  /** Most agents remembered whose probes told nothing. */
-  public static final int MAX_IDLE_PROBERS = 64;
+    int idleProbes) {
 
   /** Nothing happened so far. */
   public static final BreakerState NONE =
-      new BreakerState(Phase.CLOSED, 0, null, 0, null, null, null, null, null, List.of());
+      new BreakerState(Phase.CLOSED, 0, null, 0, null, null, null, null, 0);
 
   /** Phases of a breaker. */
   public enum Phase {
@@ -54,6 +45,16 @@ public record BreakerState(
     return phase != Phase.CLOSED;
   }
 
+  /** Whether grants trickle, since too many probes told nothing: each of them is a probe. */
+  public boolean trickles() {
+    return ramp != null && ramp.trickle();
+  }
+
+  /** Whether the provider took no call yet since it opened. */
+  public boolean isUnproven() {
+    return isOpen() || trickles();
+  }
+
   /** Whether a lease was granted before the last episode began, or in the same millisecond. */
   public boolean predates(long grantedAtMs) {
     return openedAtMs != null && grantedAtMs <= openedAtMs;
@@ -68,29 +69,17 @@ public record BreakerState(
     return new BreakerState(
         Phase.OPEN,
         nowFailures,
-        isOpen() ? openedAtMs : (Long) atMs,
+        isUnproven() ? openedAtMs : (Long) atMs,
         probeAtMs,
         null,
         lastRefusedAtMs,
         pausedAtMs,
         null,
-        null,
-        idle ? withIdle(probeAgentId) : idleProbers);
+        idle ? idleProbes + 1 : 0);
   }
 
-  private List<String> withIdle(String agentId) {
-    if (agentId == null) {
-      return idleProbers;
-    }
-    List<String> agents = new ArrayList<>(idleProbers);
-    agents.remove(agentId);
-    agents.add(agentId);
-    int from = Math.max(0, agents.size() - MAX_IDLE_PROBERS);
-    return List.copyOf(agents.subList(from, agents.size()));
-  }
-
-  /** With that probe of that agent in flight. */
-  public BreakerState halfOpen(String leaseId, long probeUntilMs, String agentId) {
+  /** With that probe in flight. */
+  public BreakerState halfOpen(String leaseId, long probeUntilMs) {
     return new BreakerState(
         Phase.HALF_OPEN,
         failures,
@@ -100,14 +89,20 @@ public record BreakerState(
         lastRefusedAtMs,
         pausedAtMs,
         ramp,
-        agentId,
-        idleProbers);
+        idleProbes);
   }
 
-  /** Closed again; the next 429 is a first one, and who did not probe may. */
+  /** Closed again; the next 429 is a first one. */
   public BreakerState closed() {
+    Ramp after = trickles() ? null : ramp;
+    return new BreakerState(Phase.CLOSED, 0, openedAtMs, 0, null, null, pausedAtMs, after, 0);
+  }
+
+  /** Closed for want of answers, into a trickle; the next 429 opens it again as it was. */
+  public BreakerState trickling(long fromMs) {
+    Ramp trickle = Ramp.trickleFrom(fromMs);
     return new BreakerState(
-        Phase.CLOSED, 0, openedAtMs, 0, null, null, pausedAtMs, ramp, null, List.of());
+        Phase.CLOSED, failures, openedAtMs, 0, null, null, pausedAtMs, trickle, 0);
   }
 
   /** After a 429 that counts. */
@@ -135,7 +130,6 @@ public record BreakerState(
         newLastRefusedAtMs,
         newPausedAtMs,
         newRamp,
-        probeAgentId,
-        idleProbers);
+        idleProbes);
   }
 }

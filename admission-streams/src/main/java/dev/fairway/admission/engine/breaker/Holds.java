@@ -75,7 +75,7 @@ public final class Holds {
    */
   private static void rateLimited(Transaction tx, QuotaState quota, Lease lease, Long waitMs) {
     boolean named = waitMs != null && waitMs > 0;
-    boolean oldNews = quota.breaker().isOpen() && quota.breaker().predates(lease.grantedAtMs());
+    boolean oldNews = quota.breaker().isUnproven() && quota.breaker().predates(lease.grantedAtMs());
     if (named || !oldNews) {
       holdFor(tx, quota, HoldReason.RATE_LIMITED, named ? waitMs : FIRST_PAUSE_MS);
     }

@@ -29,7 +29,7 @@ public final class Ramps {
    * Milliseconds until whoever is behind those charges may be granted, as far as the breaker and
    * the ramp go. An open breaker is taken to close as soon as its probe goes, one whose probe is
    * out at its timeout, for nobody knows when it is answered; the ramp that follows is in the
-   * number.
+   * number. So is a trickle taken to end with its next call.
    *
    * @param startMs when the hold ends, or now if there is none
    */
@@ -38,6 +38,10 @@ public final class Ramps {
     long phase = phase(quota, ahead);
     if (breaker.isOpen()) {
       return Ramp.startingAt(Math.max(startMs, breaker.untilMs())).msUntil(atMs, phase);
+    }
+    if (breaker.trickles()) {
+      long nextMs = atMs + breaker.ramp().msUntil(atMs, 0);
+      return Ramp.startingAt(Math.max(startMs, nextMs)).msUntil(atMs, phase);
     }
     return breaker.ramp() == null ? 0 : breaker.ramp().msUntil(atMs, phase);
   }
@@ -59,7 +63,7 @@ public final class Ramps {
   /** A hold began or grew: what follows it, if anything does. */
   public static void afterHold(Transaction tx, QuotaState quota) {
     HoldReason reason = quota.holdReason(tx.nowMs());
-    if (!quota.policy().breaker() || quota.breaker().isOpen() || reason == null) {
+    if (!quota.policy().breaker() || quota.breaker().isUnproven() || reason == null) {
       return;
     }
     Long untilMs = quota.holdUntilMs();
@@ -74,8 +78,13 @@ public final class Ramps {
 
   /** The breaker closed, or an operator ended a hold. */
   static void afterBreaker(Transaction tx, QuotaState quota) {
+    tx.emit(new RampStarted(quota.id(), afterHoldMs(tx, quota)));
+  }
+
+  /** When the hold ends, or now if there is none, or none that time ends. */
+  static long afterHoldMs(Transaction tx, QuotaState quota) {
     boolean held = quota.holdReason(tx.nowMs()) != null && quota.holdUntilMs() != null;
-    tx.emit(new RampStarted(quota.id(), held ? quota.holdUntilMs() : tx.nowMs()));
+    return held ? quota.holdUntilMs() : tx.nowMs();
   }
 
   /** An operator cleared the quota: the breaker closes, and traffic comes back slowly. */

@@ -9,6 +9,11 @@
  * nothing new; only leases granted since then do, and those are its probes. A probe that is given
  * back, expires or stays silent hands its place on, so that none can wedge the breaker.
  *
+ * <p>Nothing tells a crowd that loses probes from a provider that hangs, and names cost nothing. So
+ * after three probes in a row that told nothing the breaker closes into a trickle, in which others
+ * get their turn beside the crowd and each call is a probe: the first answer begins the ramp, one
+ * 429 opens the breaker again with the next longer wait.
+ *
  * <h2>The ramp</h2>
  *
  * Who waited meanwhile must not be sent all at once, although the bucket may be full by then. So

@@ -37,16 +37,18 @@ final class ActualUse {
   /** Null where the provider did no work. */
   private static Tokens tokens(
       QuotaPolicy policy, Lease lease, Settlement settlement, Amounts charged) {
-    Outcome outcome = settlement.outcome();
-    if (outcome == Outcome.NOT_SENT || outcome == Outcome.RATE_LIMITED) {
+    Told told = toldOnTheWay(policy, lease);
+    if (!made(settlement, told)) {
       return null;
     }
     Usage usage = settlement.usage();
-    boolean refused = outcome == Outcome.OVERLOADED;
+    boolean refused = refused(settlement);
     long outputHeld = lease.forecast().outputTokens();
     long inputHeld = inputHeld(policy, lease, charged, outputHeld);
     long input = refused && !lease.inputKnown() ? 0 : inputHeld;
-    long output = refused ? 0 : outputHeld;
+    input = told.input() != null ? told.input() : input;
+    // What was told of the output is what was produced by then: there may be more.
+    long output = refused ? orZero(told.output()) : outputSoFar(lease, told);
     if (usage != null && usage.inputTokens() != null) {
       input = countedInput(policy, usage);
     }
@@ -54,6 +56,28 @@ final class ActualUse {
       output = usage.outputTokens();
     }
     return new Tokens(input, output);
+  }
+
+  /** What interim settlements told, as far as the end goes by it: in SEED by what is held alone. */
+  private static Told toldOnTheWay(QuotaPolicy policy, Lease lease) {
+    return policy.order().ranked() ? lease.told() : Told.NOTHING;
+  }
+
+  private static boolean refused(Settlement settlement) {
+    return settlement.outcome() == Outcome.OVERLOADED
+        || settlement.outcome() == Outcome.RATE_LIMITED;
+  }
+
+  /** Whether the provider did work for it. A refusal of a call that ran undoes nothing of that. */
+  private static boolean made(Settlement settlement, Told told) {
+    switch (settlement.outcome()) {
+      case NOT_SENT:
+        return false;
+      case RATE_LIMITED:
+        return told.input() != null || told.output() != null;
+      default:
+        return true;
+    }
   }
 
   private static Amounts nothing(QuotaPolicy policy, Settlement settlement, Amounts charged) {
@@ -149,32 +173,40 @@ final class ActualUse {
         : Tags.length(cost, lease.weightMilli()) - Tags.length(lease.cost(), lease.weightMilli());
   }
 
-  /** What a call costs in the fair queue whose input is known before it ends; null in SEED. */
-  static Long costSoFar(QuotaPolicy policy, long input, Lease lease) {
-    long output = lease.forecast().outputTokens();
-    return policy.order().ranked()
-        ? (Long) Charges.cost(policy, Charges.of(policy, input, output), input, output)
-        : null;
+  /** What a call costs in the fair queue by what is told before it ends; null: as before. */
+  static Long costSoFar(QuotaPolicy policy, Lease lease, Told told) {
+    if (!policy.order().ranked() || told.equals(lease.told())) {
+      return null;
+    }
+    long output = outputSoFar(lease, told);
+    long input = told.input() != null ? told.input() : 0;
+    long cost = Charges.cost(policy, Charges.of(policy, input, output), input, output);
+    return told.input() != null ? cost : Math.max(lease.cost(), cost);
+  }
+
+  /** Output as far as it is known: what was reserved, or more. */
+  static long outputSoFar(Lease lease) {
+    return outputSoFar(lease, lease.told());
+  }
+
+  private static long outputSoFar(Lease lease, Told told) {
+    return Math.max(lease.forecast().outputTokens(), orZero(told.output()));
   }
 
   /** What a call really cost in the fair queue; nothing where it was not made. */
   static long cost(QuotaState quota, Lease lease, Settlement settlement, Amounts actual) {
-    boolean notUsed =
-        settlement.outcome() == Outcome.NOT_SENT || settlement.outcome() == Outcome.RATE_LIMITED;
-    return notUsed ? 0 : actualCost(quota, lease, settlement, actual);
-  }
-
-  private static long actualCost(
-      QuotaState quota, Lease lease, Settlement settlement, Amounts actual) {
     QuotaPolicy policy = quota.policy();
-    Usage usage = settlement.usage();
-    if (usage == null || usage.inputTokens() == null) {
-      return settlement.outcome() == Outcome.OVERLOADED
-          ? lease.cost()
-          : UntoldUse.cost(quota, lease, usage == null ? null : usage.outputTokens());
+    Tokens used = tokens(policy, lease, settlement, lease.charged());
+    if (used == null) {
+      return 0;
     }
-    long output =
-        usage.outputTokens() != null ? usage.outputTokens() : lease.forecast().outputTokens();
-    return Charges.cost(policy, actual, countedInput(policy, usage), output);
+    Usage usage = settlement.usage();
+    boolean told = usage != null && usage.inputTokens() != null;
+    if (told || toldOnTheWay(policy, lease).input() != null) {
+      boolean reserved = !policy.order().ranked() && usage.outputTokens() == null;
+      long output = reserved ? lease.forecast().outputTokens() : used.output;
+      return Charges.cost(policy, actual, used.input, output);
+    }
+    return refused(settlement) ? lease.cost() : UntoldUse.cost(quota, lease, used.output);
   }
 }

@@ -13,16 +13,27 @@ import dev.fairway.admission.engine.state.Transaction;
  * What agents say that they have cached, held against what their calls read. Who claimed a cached
  * prefix, sent in time, and read less than half of it, is not believed until a call of its own
  * reads one: a claim moves a request up ({@link dev.fairway.admission.engine.queue.CacheBump}), and
- * costs nothing.
+ * costs nothing. Nor is who lets a lease expire without a word of what it read.
  */
-final class CacheClaims {
+public final class CacheClaims {
 
   private CacheClaims() {}
 
   /** Notes it where it changes whether the agent is believed. */
   static void check(Transaction tx, QuotaState quota, Lease lease, Settlement settlement) {
+    note(tx, quota, lease, shown(lease, settlement));
+  }
+
+  /** A lease was reaped. What an interim settlement told of its input was looked at then. */
+  public static void expired(Transaction tx, QuotaState quota, Lease lease) {
+    boolean claimed = lease.request().estimate().cachedTokens() > 0;
+    if (claimed && !lease.inputKnown() && inTime(lease)) {
+      note(tx, quota, lease, false);
+    }
+  }
+
+  private static void note(Transaction tx, QuotaState quota, Lease lease, Boolean shown) {
     String agentId = lease.request().agentId();
-    Boolean shown = shown(lease, settlement);
     if (shown != null
         && quota.policy().order().ranked()
         && shown != quota.statistics().believesCache(agentId)) {
@@ -44,8 +55,11 @@ final class CacheClaims {
     }
     // Who says nothing at all of a call that succeeded has not shown it either.
     boolean known = told || (settlement.outcome() == Outcome.SUCCEEDED && !lease.inputKnown());
-    Long endsAtMs = claim.cacheExpiresAtMs();
-    boolean inTime = !lease.coldCache() && endsAtMs != null && lease.sentAtMs() < endsAtMs;
-    return known && inTime ? (Boolean) false : null;
+    return known && inTime(lease) ? (Boolean) false : null;
+  }
+
+  private static boolean inTime(Lease lease) {
+    Long endsAtMs = lease.request().estimate().cacheExpiresAtMs();
+    return !lease.coldCache() && endsAtMs != null && lease.sentAtMs() < endsAtMs;
   }
 }

@@ -21,6 +21,11 @@ public final class Identity {
     return hash(agentId + SEPARATOR + requestId);
   }
 
+  /** Identity of a call without a lease, apart from all requests: no agent id has a line break. */
+  public static String ofUnleased(String agentId, String requestId) {
+    return hash("unleased" + SEPARATOR + agentId + SEPARATOR + requestId);
+  }
+
   /**
    * Lease id; the salt keeps an agent from guessing another's. When the request was appended tells
    * it from an earlier one of the same id that is forgotten, whose settlement may come again.

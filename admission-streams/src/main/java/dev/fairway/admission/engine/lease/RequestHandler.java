@@ -294,14 +294,17 @@ public final class RequestHandler {
   }
 
   /**
-   * Who comes back after a REJECT starts where it would have started then, but behind what its
-   * agent was served or has in line since.
+   * Who comes back after a REJECT to the same tenant starts where it would have started then, but
+   * behind what its agent was served or has in line since. In another tenant it comes anew.
    */
   private long startTag(QuotaState quota, String tenant) {
     if (request.retryOf() != null) {
       RememberedRow past =
           tx.state().remembered(Identity.ofRequest(request.agentId(), request.retryOf()));
-      if (past != null && past.quotaId().equals(quota.id()) && Attempts.keeps(past, tx.nowMs())) {
+      if (past != null
+          && past.quotaId().equals(quota.id())
+          && tenant.equals(past.tenant())
+          && Attempts.keeps(past, tx.nowMs())) {
         return quota.policy().order().ranked()
             ? quota.tenant(tenant).startTag(request.agentId(), past.keptTag())
             : past.keptTag();
@@ -365,8 +368,9 @@ public final class RequestHandler {
   }
 
   private void reject(RejectReason reason, String detail, Long retryAtMs, Waiter waiter) {
-    String tenant = Departures.keptIn(tx.state().quota(request.quotaId()), waiter);
-    tx.emit(rejection(reason, detail, retryAtMs, waiter.startTag(), contentHash, tenant));
+    tx.emit(
+        rejection(
+            reason, detail, retryAtMs, waiter.startTag(), contentHash, waiter.standing().tenant()));
   }
 
   /** Told and not remembered. */

@@ -12,7 +12,6 @@ import dev.fairway.admission.engine.InvalidCommandException;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
-import dev.fairway.admission.engine.Settlement.Usage;
 import dev.fairway.admission.engine.Signal.Kind;
 import dev.fairway.admission.engine.alert.Alerts;
 import dev.fairway.admission.engine.breaker.Breaker;
@@ -35,6 +34,7 @@ import dev.fairway.admission.engine.state.Row.RememberedRow;
 import dev.fairway.admission.engine.state.Standing;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
+import java.util.Objects;
 
 /**
  * Settles, renews and cancels: each lease changes each bucket once, net, whatever comes how often.
@@ -47,7 +47,8 @@ public final class SettlementHandler {
   /** A settlement whose ids are sound; {@code appendedAtMs} is the broker's append time. */
   public SettlementHandler(Transaction tx, Settlement settlement, long appendedAtMs) {
     this.tx = tx;
-    this.settlement = SettlementRules.readable(settlement);
+    QuotaState quota = tx.state().quota(settlement.quotaId());
+    this.settlement = UsageBound.within(quota, SettlementRules.readable(settlement));
     this.appendedAtMs = appendedAtMs;
   }
 
@@ -117,19 +118,16 @@ public final class SettlementHandler {
   // ---- a lease lives on
 
   private void renew(QuotaState quota, Lease lease) {
-    Usage usage = settlement.usage();
+    Told told = lease.told().and(quota.policy(), settlement);
+    boolean news = !Objects.equals(told.input(), lease.told().input());
     Amounts adjusted = Amounts.NONE;
-    Shift shift = Shift.NONE;
-    boolean inputKnown = lease.inputKnown();
-    Long cost = null;
-    if (!inputKnown && usage != null && usage.inputTokens() != null) {
-      inputKnown = true;
-      long input = ActualUse.countedInput(quota.policy(), usage);
-      Amounts actual = Charges.of(quota.policy(), input, lease.forecast().outputTokens());
+    if (news) {
+      long output = lease.forecast().outputTokens();
+      Amounts actual = Charges.of(quota.policy(), told.input(), output);
       adjusted = ActualUse.adjustment(quota, lease, actual);
-      cost = ActualUse.costSoFar(quota.policy(), input, lease);
-      shift = Shifts.atRenewal(tx.state(), quota, lease, input, cost);
     }
+    Long cost = ActualUse.costSoFar(quota.policy(), lease, told);
+    Shift shift = Shifts.atRenewal(tx.state(), quota, lease, news ? told.input() : null, cost);
     tx.emit(
         new LeaseRenewed(
             quota.id(),
@@ -137,7 +135,7 @@ public final class SettlementHandler {
             lease.request().agentId(),
             lease.leaseId(),
             adjusted,
-            inputKnown,
+            told,
             Math.max(lease.expiresAtMs(), tx.nowMs() + quota.policy().leaseTtlMs()),
             SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs()),
             shift,
@@ -155,6 +153,11 @@ public final class SettlementHandler {
   // ---- a lease ends
 
   private void settle(QuotaState quota, Lease lease, boolean late) {
+    if (SettlementRules.givesBackWhatWasSent(quota.policy(), lease, settlement)) {
+      Settlement failed = SettlementRules.as(Outcome.FAILED_AFTER_SEND, settlement);
+      new SettlementHandler(tx, failed, appendedAtMs).settle(quota, lease, late);
+      return;
+    }
     Amounts actual = ActualUse.actual(quota.policy(), lease, settlement);
     Kind kind = SettlementRules.kind(settlement);
     tx.emit(
@@ -233,8 +236,9 @@ public final class SettlementHandler {
             .under(Claims.of(quota.policy().order(), lease.request()), lease.standing().demand())
             .again();
     boolean moved = !standing.tenant().equals(lease.standing().tenant());
+    boolean anew = moved || lease.startTag() == Lease.NO_PLACE;
     long startTag =
-        moved ? quota.startTag(standing.tenant(), lease.request().agentId()) : lease.startTag();
+        anew ? quota.startTag(standing.tenant(), lease.request().agentId()) : lease.startTag();
     int weight =
         quota.policy().order().ranked()
             ? Weights.milli(tx.state(), quota, lease.request(), standing, attempt)
@@ -300,8 +304,7 @@ public final class SettlementHandler {
       tx.emit(cancelled(quota, true));
       Drain.run(tx, quota);
     } else if (leaseId != null && quota.lease(leaseId) != null) {
-      // The grant overtook the cancel: whoever gives up before reading it has not sent.
-      new SettlementHandler(tx, notSent(leaseId), appendedAtMs).handle();
+      new SettlementHandler(tx, ended(quota, leaseId), appendedAtMs).byLease(quota);
     } else if (waiter != null || leaseId != null || tx.state().remembered(identity) != null) {
       duplicate(settlement.requestId());
     } else if (tx.nowMs() - appendedAtMs > KeyState.REMEMBER_MS) {
@@ -315,20 +318,28 @@ public final class SettlementHandler {
     return new LeaseCancelled(quota.id(), settlement.requestId(), settlement.agentId(), wasWaiting);
   }
 
-  private Settlement notSent(String leaseId) {
-    return new Settlement(
-        leaseId,
-        settlement.requestId(),
-        settlement.agentId(),
-        settlement.quotaId(),
-        Outcome.NOT_SENT,
-        null,
-        false,
-        null);
+  /**
+   * The grant overtook the cancel. Whoever gives up before reading it has not sent; a call that is
+   * known to have been sent was cancelled on its way, which is no failure to be retried.
+   */
+  private Settlement ended(QuotaState quota, String leaseId) {
+    Settlement notSent =
+        new Settlement(
+            leaseId,
+            settlement.requestId(),
+            settlement.agentId(),
+            settlement.quotaId(),
+            Outcome.NOT_SENT,
+            settlement.usage(),
+            false,
+            null);
+    return SettlementRules.givesBackWhatWasSent(quota.policy(), quota.lease(leaseId), notSent)
+        ? SettlementRules.as(Outcome.CANCELLED, notSent)
+        : notSent;
   }
 
   private void unleased(QuotaState quota) {
-    String identity = Identity.ofRequest(settlement.agentId(), settlement.requestId());
+    String identity = Unleased.identity(quota, settlement.agentId(), settlement.requestId());
     KeyState state = tx.state();
     boolean known =
         state.waiter(identity) != null
@@ -339,17 +350,24 @@ public final class SettlementHandler {
     } else if (tx.nowMs() - appendedAtMs > KeyState.REMEMBER_MS) {
       ignore("STALE");
     } else {
-      Usage usage = settlement.usage();
-      boolean inputKnown = usage != null && usage.inputTokens() != null;
-      long input =
-          inputKnown
-              ? ActualUse.countedInput(quota.policy(), usage)
-              : quota.policy().defaultEstimate();
-      long output = usage == null ? 0 : ActualUse.orZero(usage.outputTokens());
-      tx.emit(Unleased.charged(quota, settlement, input, output));
+      withdraw(quota);
+      tx.emit(Unleased.charged(quota, settlement, tx.nowMs()));
       if (quota.policy().order().ranked()) {
         Drain.run(tx, quota);
       }
+    }
+  }
+
+  /** Its own request, where it waits or was granted all the same, is not another call. */
+  private void withdraw(QuotaState quota) {
+    String request = Identity.ofRequest(settlement.agentId(), settlement.requestId());
+    Waiter waiter = tx.state().waiter(request);
+    String leaseId = tx.state().openLeaseOf(request);
+    boolean waits = waiter != null && waiter.request().quotaId().equals(quota.id());
+    if (waits || (leaseId != null && quota.lease(leaseId) != null)) {
+      Settlement cancel = SettlementRules.as(Outcome.CANCELLED, settlement);
+      cancel = SettlementRules.using(null, cancel);
+      new SettlementHandler(tx, cancel, appendedAtMs).cancel(quota);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.fairway.admission.engine.lease;
 
+import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Settlement.Usage;
@@ -7,6 +8,7 @@ import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.Signal.Kind;
 import dev.fairway.admission.engine.Signal.Reading;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
 import java.util.Map;
 
@@ -69,6 +71,42 @@ final class SettlementRules {
     return (s.usage() != null || s.signal() != null)
         && kind != Kind.RATE_LIMITED
         && kind != Kind.NEVER_FITS;
+  }
+
+  /**
+   * Whether a call is to be given back as never sent that is known to have been sent: by what was
+   * told on the way, or by this very settlement. SEED takes the end at its word.
+   */
+  static boolean givesBackWhatWasSent(QuotaPolicy policy, Lease lease, Settlement s) {
+    return s.outcome() == Outcome.NOT_SENT
+        && policy.order().ranked()
+        && (lease.told().sent() || Told.showsSent(s));
+  }
+
+  /** The same with another outcome. */
+  static Settlement as(Outcome outcome, Settlement s) {
+    return new Settlement(
+        s.leaseId(),
+        s.requestId(),
+        s.agentId(),
+        s.quotaId(),
+        outcome,
+        s.usage(),
+        s.requeue(),
+        s.signal());
+  }
+
+  /** The same with another usage. */
+  static Settlement using(Usage usage, Settlement s) {
+    return new Settlement(
+        s.leaseId(),
+        s.requestId(),
+        s.agentId(),
+        s.quotaId(),
+        s.outcome(),
+        usage,
+        s.requeue(),
+        s.signal());
   }
 
   /** Grant to send, or null if the signal does not tell. */

@@ -21,8 +21,15 @@ final class Shifts {
 
   private Shifts() {}
 
-  /** The input of an open lease is known; reserve and ceiling wait for the end. */
-  static Shift atRenewal(KeyState key, QuotaState quota, Lease lease, long input, Long cost) {
+  /**
+   * More is known of an open lease; reserve and ceiling wait for the end.
+   *
+   * @param input its input if that is new, else null
+   */
+  static Shift atRenewal(KeyState key, QuotaState quota, Lease lease, Long input, Long cost) {
+    if (input == null) {
+      return new Shift(Map.of(), Amounts.NONE, Amounts.NONE, tenantTag(quota, lease, cost));
+    }
     long output = lease.forecast().outputTokens();
     Map<String, Amounts> also = new TreeMap<>();
     lease
@@ -111,16 +118,5 @@ final class Shifts {
       return 0;
     }
     return tenant.length(cost) - tenant.length(lease.cost());
-  }
-
-  /** What a call without a lease is charged in the other quotas. */
-  static Map<String, Amounts> unleased(QuotaState quota, long input, long output) {
-    Map<String, Amounts> also = new TreeMap<>();
-    if (quota.also() != null) {
-      for (Takes.Share share : Takes.also(quota, Charges.everyDimension(input, output))) {
-        also.put(share.quota().id(), SettlementHandler.withoutSlot(share.charge()));
-      }
-    }
-    return also;
   }
 }

@@ -1,38 +1,77 @@
 package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.Event.UnleasedCharged;
+import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.Settlement;
+import dev.fairway.admission.engine.Settlement.Usage;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.queue.Weights;
 import dev.fairway.admission.engine.state.QuotaState;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
- * A call that was made without a lease. It is charged, and outside SEED moves its agent's tag like
- * any other call, where others wait: to give a lease back and make the call all the same gains
- * nothing. What nobody waited for costs no place, as with leases. Nobody tells its role, so it
- * weighs the least.
+ * A call that was made without a lease. It is charged, to its tenant's ceiling too, and outside
+ * SEED moves its agent's tag like any other call, where others wait: to give a lease back and make
+ * the call all the same gains nothing. What nobody waited for costs no place, as with leases.
+ * Nobody tells its role, so it weighs the least.
  */
-final class Unleased {
+public final class Unleased {
 
   private Unleased() {}
 
-  static UnleasedCharged charged(QuotaState quota, Settlement settlement, long input, long output) {
-    Amounts charge = Charges.of(quota.policy(), input, output);
-    boolean ranked = quota.policy().order().ranked();
-    String tenant =
-        ranked ? Claims.tenantOf(quota.policy().order(), settlement.agentId(), null) : null;
+  /**
+   * Under what it is remembered, so that the same report counts once. Outside SEED that is apart
+   * from requests: that one of the same id is known does not mean that the call was charged.
+   */
+  public static String identity(QuotaState quota, String agentId, String requestId) {
+    return quota.policy().order().ranked()
+        ? Identity.ofUnleased(agentId, requestId)
+        : Identity.ofRequest(agentId, requestId);
+  }
+
+  static UnleasedCharged charged(QuotaState quota, Settlement settlement, long atMs) {
+    QuotaPolicy policy = quota.policy();
+    Usage usage = settlement.usage();
+    boolean ranked = policy.order().ranked();
+    long input =
+        usage != null && usage.inputTokens() != null
+            ? ActualUse.countedInput(policy, usage)
+            : ranked ? UntoldUse.unleasedInput(quota) : policy.defaultEstimate();
+    long output = usage == null ? 0 : ActualUse.orZero(usage.outputTokens());
+    Amounts used = Charges.of(policy, input, output);
+    Amounts charge = SettlementHandler.withoutSlot(taken(quota, used, atMs));
+    String tenant = ranked ? Claims.tenantOf(policy.order(), settlement.agentId(), null) : null;
     boolean wanted = quota.order().size() > 0;
-    long cost = ranked && wanted ? Charges.cost(quota.policy(), charge, input, output) : 0;
-    boolean levels = ranked && quota.policy().order().hasTenants();
+    long cost = ranked && wanted ? Charges.cost(policy, used, input, output) : 0;
+    boolean levels = ranked && policy.order().hasTenants();
+    boolean bounded = ranked && quota.tenant(tenant).ceiling() != null;
     return new UnleasedCharged(
         quota.id(),
         settlement.requestId(),
         settlement.agentId(),
-        SettlementHandler.withoutSlot(charge),
-        Shifts.unleased(quota, input, output),
+        charge,
+        also(quota, input, output, atMs),
         tenant,
-        Tags.length(cost, Weights.leastMilli(quota.policy())),
-        levels ? quota.tenant(tenant).length(cost) : 0);
+        Tags.length(cost, Weights.leastMilli(policy)),
+        levels ? quota.tenant(tenant).length(cost) : 0,
+        bounded ? charge : Amounts.NONE);
+  }
+
+  private static Amounts taken(QuotaState quota, Amounts used, long atMs) {
+    return quota.policy().order().ranked() ? UsageBound.notTooDeep(quota, used, atMs) : used;
+  }
+
+  /** What it is charged in the other quotas. */
+  private static Map<String, Amounts> also(QuotaState quota, long input, long output, long atMs) {
+    Map<String, Amounts> also = new TreeMap<>();
+    if (quota.also() != null) {
+      for (Takes.Share share : Takes.also(quota, Charges.everyDimension(input, output))) {
+        Amounts charge = taken(share.quota(), share.charge(), atMs);
+        also.put(share.quota().id(), SettlementHandler.withoutSlot(charge));
+      }
+    }
+    return also;
   }
 }

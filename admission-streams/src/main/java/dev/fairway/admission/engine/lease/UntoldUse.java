@@ -14,30 +14,46 @@ public final class UntoldUse {
   private UntoldUse() {}
 
   /**
-   * The cost of a call that was made.
+   * The cost of a call that was made, and whose input nobody told.
    *
-   * @param output output tokens that were told, or null
+   * @param output output tokens
    */
-  static long cost(QuotaState quota, Lease lease, Long output) {
+  static long cost(QuotaState quota, Lease lease, long output) {
     QuotaPolicy policy = quota.policy();
     if (!policy.order().ranked()) {
       return lease.cost();
     }
-    long input = lease.inputKnown() ? 0 : usualInput(quota, lease.standing().role());
-    long made = output != null ? output : lease.forecast().outputTokens();
+    long input = usualInput(quota, lease.standing().role());
     return Math.max(
-        lease.cost(), Charges.cost(policy, Charges.of(policy, input, made), input, made));
+        lease.cost(), Charges.cost(policy, Charges.of(policy, input, output), input, output));
   }
 
-  /** Mean input of a call of that role, or of any; 0 while nothing is known. */
+  /**
+   * Mean input of a call of that role, or of any; 0 while nothing is known. A role that is not
+   * configured may be one agent's own, taught with calls that take next to nothing: it is no reason
+   * to take a call for smaller than others are.
+   */
   static long usualInput(QuotaState quota, String role) {
+    double ofAll = quota.statistics().meanInput();
     Double mean = quota.statistics().meanInput(role);
-    return Math.round(mean != null ? mean : quota.statistics().meanInput());
+    if (mean == null) {
+      return Math.round(ofAll);
+    }
+    boolean configured = quota.policy().roles().containsKey(role);
+    return Math.round(configured ? mean : Math.max(mean, ofAll));
+  }
+
+  /** Input of a call without a lease, of which nobody told it. */
+  static long unleasedInput(QuotaState quota) {
+    return Math.max(quota.policy().defaultEstimate(), Math.round(quota.statistics().meanInput()));
   }
 
   /** A lease is reaped. */
   public static LeaseExpired expired(QuotaState quota, Lease lease) {
-    Long cost = quota.policy().order().ranked() ? (Long) cost(quota, lease, null) : null;
+    Long cost = null;
+    if (quota.policy().order().ranked() && !lease.inputKnown()) {
+      cost = cost(quota, lease, ActualUse.outputSoFar(lease));
+    }
     return new LeaseExpired(
         quota.id(),
         lease.request().requestId(),

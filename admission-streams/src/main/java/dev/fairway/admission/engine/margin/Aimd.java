@@ -40,7 +40,7 @@ public final class Aimd {
 
   private static boolean sameEpisode(QuotaState quota, Lease lease) {
     Long lastCut = quota.lastCutAtMs();
-    boolean probe = quota.breaker().isOpen() && !quota.breaker().predates(lease.grantedAtMs());
+    boolean probe = quota.breaker().isUnproven() && !quota.breaker().predates(lease.grantedAtMs());
     return probe || (lastCut != null && lease.grantedAtMs() <= lastCut);
   }
 

@@ -107,11 +107,6 @@ public final class Departures {
         waiter.request().correlation(),
         waiter.attempt(),
         waiter.standing().budgetTask(),
-        retryAtMs == null ? null : keptIn(quota, waiter));
-  }
-
-  /** Tenant in which the place of a rejected request is kept behind what its agent takes since. */
-  public static String keptIn(QuotaState quota, Waiter waiter) {
-    return quota.policy().order().ranked() ? waiter.standing().tenant() : null;
+        retryAtMs == null ? null : waiter.standing().tenant());
   }
 }

@@ -34,6 +34,7 @@ import dev.fairway.admission.engine.TaskUpdate;
 import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.lease.Identity;
+import dev.fairway.admission.engine.lease.Unleased;
 import dev.fairway.admission.engine.margin.Need;
 import dev.fairway.admission.engine.state.Row.AlertRow;
 import dev.fairway.admission.engine.state.Row.Ending;
@@ -164,7 +165,8 @@ final class Applier {
             e.attempt(),
             e.budgetTask(),
             false,
-            null));
+            null,
+            e.tenant()));
     FlowTags.keep(key, quota, e);
   }
 
@@ -210,10 +212,20 @@ final class Applier {
     Buckets.charge(quota, e.charged());
     SharedBuckets.takeAlso(key, e.also());
     if (e.tenant() != null) {
+      SharedBuckets.takeOfCeiling(key, quota, e.tenant(), e.ceiling());
       FlowTags.used(key, quota, e.tenant(), e.agentId(), e.tagShift(), e.tenantTag());
     }
-    String identity = Identity.ofRequest(e.agentId(), e.requestId());
+    String identity = Unleased.identity(quota, e.agentId(), e.requestId());
     key.remember(ended(key, e.quotaId(), identity, null, Ending.UNLEASED));
+    String request = Identity.ofRequest(e.agentId(), e.requestId());
+    boolean known =
+        key.remembered(request) != null
+            || key.waiters.containsKey(request)
+            || key.leaseOfRequest.containsKey(request);
+    if (!known) {
+      // Should its own request still come, the call is made and charged.
+      key.remember(ended(key, e.quotaId(), request, null, Ending.UNLEASED));
+    }
   }
 
   private static RememberedRow ended(
@@ -232,6 +244,7 @@ final class Applier {
         1,
         null,
         false,
+        null,
         null);
   }
 

@@ -33,10 +33,11 @@ final class BreakerApplier {
           e.cause() == BreakerCause.PROBE_NOT_SENT || e.cause() == BreakerCause.PROBE_SILENT;
       set(key, quota, quota.breaker.opened(e.failures(), e.probeAtMs(), key.nowMs, idle));
     } else if (event instanceof BreakerHalfOpen e) {
-      String agent = agentOf(key, e.leaseId());
-      set(key, quota, quota.breaker.halfOpen(e.leaseId(), e.probeUntilMs(), agent));
-    } else if (event instanceof BreakerClosed) {
-      set(key, quota, quota.breaker.closed());
+      set(key, quota, quota.breaker.halfOpen(e.leaseId(), e.probeUntilMs()));
+    } else if (event instanceof BreakerClosed e) {
+      Long trickleMs = e.trickleFromMs();
+      BreakerState breaker = quota.breaker;
+      set(key, quota, trickleMs == null ? breaker.closed() : breaker.trickling(trickleMs));
     } else if (event instanceof RampStarted e) {
       set(key, quota, quota.breaker.with(Ramp.startingAt(e.fromMs())));
     } else if (event instanceof RampEnded) {
@@ -45,17 +46,6 @@ final class BreakerApplier {
       return false;
     }
     return true;
-  }
-
-  /** A quota that others take from may be probed by a lease of one of them. */
-  private static String agentOf(KeyState key, String leaseId) {
-    for (QuotaState each : key.quotas.values()) {
-      Lease lease = each.leases.get(leaseId);
-      if (lease != null) {
-        return lease.request().agentId();
-      }
-    }
-    return null;
   }
 
   static void held(KeyState key, QuotaState quota, QuotaHeld e) {

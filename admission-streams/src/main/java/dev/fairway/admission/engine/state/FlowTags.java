@@ -112,7 +112,8 @@ final class FlowTags {
    * comes back to follow each other, and what it is served in between, as they would have in line.
    */
   static void keep(KeyState key, QuotaState quota, LeaseRejected e) {
-    TenantState tenant = quota == null || e.tenant() == null ? null : quota.tenant(e.tenant());
+    boolean keeps = quota != null && e.tenant() != null && quota.policy.order().ranked();
+    TenantState tenant = keeps ? quota.tenant(e.tenant()) : null;
     RememberedRow row = key.remembered(Identity.ofRequest(e.agentId(), e.requestId()));
     if (tenant == null || row == null || row.keptUntilMs() == null) {
       return;

@@ -12,6 +12,7 @@ import dev.fairway.admission.engine.state.Row.TaskRow;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -297,7 +298,14 @@ public final class KeyState {
     return true;
   }
 
+  /** A tenant ends, with the places that are kept in it. */
   void deleteTenant(QuotaState quota, TenantState tenant) {
+    LeaseApplier.endPlaces(this, quota, tenant.name);
+    remembered.values().stream()
+        .filter(row -> row.quotaId().equals(quota.id()) && row.keepsPlaceIn(tenant.name))
+        .sorted(Comparator.comparing(RememberedRow::idHash))
+        .toList()
+        .forEach(row -> remember(row.withoutTag()));
     changes.delete(new RowId(Row.Kind.TENANT, quota.id(), tenant.name));
     for (String agent : tenant.flows.agents()) {
       changes.delete(Row.flowId(quota.id(), tenant.name, agent));

@@ -4,6 +4,7 @@ import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Forecast;
+import dev.fairway.admission.engine.lease.Told;
 
 /**
  * A lease, from its grant until it is forgotten.
@@ -19,11 +20,11 @@ import dev.fairway.admission.engine.lease.Forecast;
  * @param expiresAtMs when it ends unless settled or renewed
  * @param endedAtMs when it was settled or reaped, or null
  * @param charged what it holds, after adjustments
- * @param inputKnown whether an interim settlement set the input
+ * @param told what interim settlements told of it
  * @param coldCache whether the cached prefix was charged
  * @param cost cost in tokens of the reference dimension
  * @param weightMilli weight in thousandths
- * @param startTag start tag, kept for a requeue
+ * @param startTag start tag, kept for a requeue, or {@link #NO_PLACE}
  * @param sentAtMs when it was sent, or is thought to have been
  * @param sendKnown whether its own signal told that time
  * @param sendGuardMs uncertainty of that time
@@ -45,7 +46,7 @@ public record Lease(
     long expiresAtMs,
     Long endedAtMs,
     Amounts charged,
-    boolean inputKnown,
+    Told told,
     boolean coldCache,
     long cost,
     int weightMilli,
@@ -59,6 +60,9 @@ public record Lease(
     Standing standing,
     Taken taken) {
 
+  /** Its tenant ended, and its place in line with it. */
+  public static final long NO_PLACE = Long.MAX_VALUE;
+
   /** State of a lease. */
   public enum Status {
     OPEN,
@@ -66,8 +70,13 @@ public record Lease(
     SETTLED
   }
 
+  /** Whether an interim settlement told the input. */
+  public boolean inputKnown() {
+    return told.input() != null;
+  }
+
   /** An open lease that lives on: what it holds is adjusted, and its end is moved. */
-  Lease renewed(Amounts adjusted, boolean nowInputKnown, long newExpiresAtMs, Taken nowTaken) {
+  Lease renewed(Amounts adjusted, Told nowTold, long newExpiresAtMs, Taken nowTaken) {
     return new Lease(
         request,
         contentHash,
@@ -80,7 +89,7 @@ public record Lease(
         newExpiresAtMs,
         endedAtMs,
         charged.minus(adjusted),
-        nowInputKnown,
+        nowTold,
         coldCache,
         cost,
         weightMilli,
@@ -109,7 +118,7 @@ public record Lease(
         expiresAtMs,
         endedAtMs,
         charged.with(dimension, amount),
-        inputKnown,
+        told,
         coldCache,
         cost,
         weightMilli,
@@ -138,7 +147,7 @@ public record Lease(
         expiresAtMs,
         atMs,
         nowCharged,
-        inputKnown,
+        told,
         coldCache,
         cost,
         weightMilli,
@@ -170,11 +179,40 @@ public record Lease(
         expiresAtMs,
         endedAtMs,
         charged,
-        inputKnown,
+        told,
         coldCache,
         newCost,
         weightMilli,
         startTag,
+        sentAtMs,
+        sendKnown,
+        sendGuardMs,
+        forecast,
+        errorMilli,
+        signalled,
+        standing,
+        taken);
+  }
+
+  /** Without a place in line to come back to. */
+  Lease withoutPlace() {
+    return new Lease(
+        request,
+        contentHash,
+        appendedAtMs,
+        deadlineMs,
+        leaseId,
+        attempt,
+        status,
+        grantedAtMs,
+        expiresAtMs,
+        endedAtMs,
+        charged,
+        inputKnown,
+        coldCache,
+        cost,
+        weightMilli,
+        NO_PLACE,
         sentAtMs,
         sendKnown,
         sendGuardMs,
@@ -199,7 +237,7 @@ public record Lease(
         expiresAtMs,
         endedAtMs,
         charged,
-        inputKnown,
+        told,
         coldCache,
         cost,
         weightMilli,
@@ -231,7 +269,7 @@ public record Lease(
         expiresAtMs,
         endedAtMs,
         charged,
-        inputKnown,
+        told,
         coldCache,
         cost,
         weightMilli,

@@ -10,6 +10,7 @@ import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Identity;
+import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.state.Lease.Status;
 import dev.fairway.admission.engine.state.Row.Ending;
 import dev.fairway.admission.engine.state.Row.LeaseRow;
@@ -55,7 +56,7 @@ final class LeaseApplier {
             e.expiresAtMs(),
             null,
             e.charged(),
-            false,
+            Told.NOTHING,
             e.coldCache(),
             waiter.cost(),
             waiter.weightMilli(),
@@ -192,6 +193,15 @@ final class LeaseApplier {
     }
   }
 
+  /** A tenant ends: a call that comes back in one of its name later comes anew. */
+  static void endPlaces(KeyState key, QuotaState quota, String tenant) {
+    for (Lease lease : List.copyOf(quota.leases.values())) {
+      if (lease.status() == Status.OPEN && tenant.equals(lease.standing().tenant())) {
+        replace(key, quota, lease, lease.withoutPlace());
+      }
+    }
+  }
+
   /** The late window may have changed. */
   static void rescheduleSweeps(QuotaState quota) {
     quota.sweeps.clear();
@@ -212,7 +222,7 @@ final class LeaseApplier {
     String tenant = old.standing().tenant();
     FlowTags.used(key, quota, tenant, e.agentId(), e.tagShift(), e.shift().tenantTag());
     Lease lease =
-        old.renewed(e.adjusted(), e.inputKnown(), e.expiresAtMs(), taken)
+        old.renewed(e.adjusted(), e.told(), e.expiresAtMs(), taken)
             .costing(e.cost())
             .sentAfter(e.sendDelayMs());
     replace(key, quota, old, lease);
@@ -268,7 +278,8 @@ final class LeaseApplier {
         lease.attempt(),
         lease.standing().budgetTask(),
         failed || ending == Ending.EXPIRED,
-        failed ? lease.request().agentId() : null);
+        failed ? lease.request().agentId() : null,
+        null);
   }
 
   static void expire(KeyState key, QuotaState quota, LeaseExpired e) {

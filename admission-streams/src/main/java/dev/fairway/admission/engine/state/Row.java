@@ -312,6 +312,7 @@ public sealed interface Row {
    * @param budgetTask task whose retry budget it was counted in
    * @param failed whether its call failed, so that asking again is a retry
    * @param unclaimedBy agent whose next request is taken for the retry of this failed call
+   * @param tenant tenant in which its place is kept: tags of others are of other virtual times
    */
   record RememberedRow(
       String quotaId,
@@ -326,7 +327,8 @@ public sealed interface Row {
       int attempt,
       String budgetTask,
       boolean failed,
-      String unclaimedBy)
+      String unclaimedBy,
+      String tenant)
       implements Row {
     /** How long after its retry time a rejected request keeps its place and its attempt. */
     public static final long KEPT_MS = 60_000;
@@ -336,6 +338,11 @@ public sealed interface Row {
       return keptTag == null || retryAtMs == null
           ? null
           : (Long) Math.min(forgetAtMs, Amounts.saturatedAdd(retryAtMs, KEPT_MS));
+    }
+
+    /** Whether a place is kept for it in that tenant. */
+    boolean keepsPlaceIn(String tenantName) {
+      return keptTag != null && tenantName.equals(tenant);
     }
 
     /** The same without the tag that it kept. */
@@ -353,7 +360,8 @@ public sealed interface Row {
           attempt,
           budgetTask,
           failed,
-          unclaimedBy);
+          unclaimedBy,
+          null);
     }
 
     /** The same after its retry came. */
@@ -371,7 +379,8 @@ public sealed interface Row {
           attempt,
           budgetTask,
           failed,
-          null);
+          null,
+          tenant);
     }
 
     @Override

@@ -22,10 +22,14 @@ final class SharedBuckets {
       reserve.charge(taken.reserve());
       key.changes.put(RowLoader.reserveRow(quota, standing.leaseClass()));
     }
-    TenantState tenant = quota.tenant(standing.tenant());
+    takeOfCeiling(key, quota, standing.tenant(), taken.ceiling());
+  }
+
+  static void takeOfCeiling(KeyState key, QuotaState quota, String tenantName, Amounts charge) {
+    TenantState tenant = quota.tenant(tenantName);
     if (tenant.ceiling != null) {
       tenant.ceiling.refill(quota, key.nowMs);
-      tenant.ceiling.charge(taken.ceiling());
+      tenant.ceiling.charge(charge);
       key.putTenant(quota, tenant);
     }
   }

@@ -7,6 +7,7 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Claims;
 import dev.fairway.admission.engine.lease.Forecast;
+import dev.fairway.admission.engine.lease.Told;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -89,7 +90,7 @@ class UncertainTest {
         0,
         null,
         Amounts.of(Dimension.INPUT_TOKENS, random.nextInt(90_000)),
-        random.nextInt(6) == 0,
+        random.nextInt(6) == 0 ? new Told(true, 1L, null) : Told.NOTHING,
         false,
         0,
         1_000,

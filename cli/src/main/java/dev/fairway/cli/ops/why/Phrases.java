@@ -175,9 +175,12 @@ final class Phrases {
   }
 
   static String breakerClosed(BreakerClosed closed) {
+    if (closed.getTrickleFromMs() != null) {
+      return "too many probes told nothing: grants trickle until the first answer";
+    }
     return closed.getLeaseId() == null
         ? "an operator closed the breaker"
-        : "the provider took the probe, and the breaker closed";
+        : "the provider took a probe, and the breaker closed";
   }
 
   static String rampStarted(RampStarted ramp, long atMs) {

@@ -131,7 +131,8 @@ class RequestStoryTest {
         new BreakerOpened("k/other", BreakerCause.REFUSALS, 0, 1_020L));
     tick(1_020, new BreakerHalfOpen(QUOTA, "lease-p", 16_020L));
     tick(16_020, new BreakerOpened(QUOTA, BreakerCause.PROBE_SILENT, 0, 16_020L));
-    tick(17_000, new BreakerClosed(QUOTA, "lease-p"), new RampStarted(QUOTA, 17_000L));
+    tick(16_500, new BreakerClosed(QUOTA, null, 16_500L));
+    tick(17_000, new BreakerClosed(QUOTA, "lease-p", null), new RampStarted(QUOTA, 17_000L));
 
     assertThat(texts("breaker_opened"))
         .containsExactly(
@@ -140,7 +141,9 @@ class RequestStoryTest {
                 + " now");
     assertThat(texts("breaker_half_open")).hasSize(1);
     assertThat(texts("breaker_closed"))
-        .containsExactly("the provider took the probe, and the breaker closed");
+        .containsExactly(
+            "too many probes told nothing: grants trickle until the first answer",
+            "the provider took a probe, and the breaker closed");
     assertThat(texts("ramp_started"))
         .containsExactly(
             "grants are paced from now on: at half the rate, rising to the rate within a minute");

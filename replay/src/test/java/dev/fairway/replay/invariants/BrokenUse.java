@@ -1,0 +1,154 @@
+package dev.fairway.replay.invariants;
+
+import dev.fairway.admission.engine.Command;
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.LeaseRenewed;
+import dev.fairway.admission.engine.Event.LeaseSettled;
+import dev.fairway.admission.engine.Event.UnleasedCharged;
+import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Told;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What engines would have written that count what is told of calls in another way. */
+final class BrokenUse {
+  private BrokenUse() {}
+
+  static List<Step> giveBackWhatWasTold(List<Step> steps) {
+    return Tamper.each(
+        steps,
+        LeaseSettled.class,
+        e -> {
+          Amounts none = e.actual();
+          for (Dimension d : Dimension.values()) {
+            none = none.has(d) ? none.with(d, 0) : none;
+          }
+          return settled(e, e.outcome(), none);
+        });
+  }
+
+  static List<Step> believeNeverSent(List<Step> steps) {
+    return Tamper.each(
+        steps,
+        LeaseSettled.class,
+        e ->
+            e.outcome() == Outcome.FAILED_AFTER_SEND || e.outcome() == Outcome.CANCELLED
+                ? settled(e, Outcome.NOT_SENT, e.actual())
+                : e);
+  }
+
+  private static LeaseSettled settled(LeaseSettled e, Outcome outcome, Amounts actual) {
+    return new LeaseSettled(
+        e.quotaId(),
+        e.requestId(),
+        e.agentId(),
+        e.leaseId(),
+        outcome,
+        actual,
+        e.adjusted(),
+        e.tagShift(),
+        e.late(),
+        e.sendDelayMs(),
+        e.usedInput(),
+        e.usedOutput(),
+        e.shift());
+  }
+
+  /** Each renewal replaces what was told before it. */
+  static List<Step> takeTheLastWord(List<Step> steps) {
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      boolean silent =
+          step.command() instanceof Command.SettleLease c && c.settlement().usage() == null;
+      List<Event> events = new ArrayList<>();
+      for (Event event : step.handled().events()) {
+        events.add(
+            silent && event instanceof LeaseRenewed e
+                ? new LeaseRenewed(
+                    e.quotaId(),
+                    e.requestId(),
+                    e.agentId(),
+                    e.leaseId(),
+                    e.adjusted(),
+                    Told.NOTHING,
+                    e.expiresAtMs(),
+                    e.sendDelayMs(),
+                    e.shift(),
+                    e.tagShift(),
+                    e.cost())
+                : event);
+      }
+      result.add(Tamper.events(step, events));
+    }
+    return result;
+  }
+
+  static List<Step> dropKnownIds(List<Step> steps) {
+    Set<String> known = new HashSet<>();
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      if (step.command() instanceof Command.RequestLease c) {
+        known.add(Invariants.id(c.request().agentId(), c.request().requestId()));
+      }
+      List<Event> events = new ArrayList<>(step.handled().events());
+      events.removeIf(
+          event ->
+              event instanceof UnleasedCharged e
+                  && known.contains(Invariants.id(e.agentId(), e.requestId())));
+      result.add(Tamper.events(step, events));
+    }
+    return result;
+  }
+
+  /** The report of a call without a lease that comes again is charged again. */
+  static List<Step> chargeTwice(List<Step> steps) {
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      List<Event> events = new ArrayList<>();
+      for (Event event : step.handled().events()) {
+        boolean unleased =
+            step.command() instanceof Command.SettleLease c
+                && c.settlement().outcome() == Outcome.UNLEASED;
+        events.add(
+            unleased && event instanceof Event.DuplicateIgnored e
+                ? new UnleasedCharged(
+                    e.quotaId(),
+                    e.requestId(),
+                    e.agentId(),
+                    Amounts.NONE,
+                    Map.of(),
+                    null,
+                    0,
+                    0,
+                    Amounts.NONE)
+                : event);
+      }
+      result.add(Tamper.events(step, events));
+    }
+    return result;
+  }
+
+  /** Whatever is told is charged: the balances fall by it. */
+  static List<Step> chargeAbsurdUse(List<Step> steps) {
+    return BrokenBuckets.eachBucket(
+        steps, b -> Tamper.bucket(b, b.balance() - 200_000, b.remainder(), b.clipped()));
+  }
+
+  static UnleasedCharged charging(UnleasedCharged e, Amounts ceiling) {
+    return new UnleasedCharged(
+        e.quotaId(),
+        e.requestId(),
+        e.agentId(),
+        e.charged(),
+        e.also(),
+        e.tenant(),
+        e.tagShift(),
+        e.tenantTag(),
+        ceiling);
+  }
+}

@@ -1,0 +1,143 @@
+package dev.fairway.replay.invariants;
+
+import dev.fairway.admission.engine.Command;
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.Event.LeaseRenewed;
+import dev.fairway.admission.engine.Event.LeaseSettled;
+import dev.fairway.admission.engine.Event.UnleasedCharged;
+import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.Settlement;
+import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Told;
+import dev.fairway.admission.engine.state.Row;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Follows what is told of calls: on the way, and of those without a lease. FAIRWAY only. */
+final class UseBook {
+  private static final long REMEMBERED_MS = 600_000;
+
+  private final List<String> wrong = new ArrayList<>();
+  private final Map<String, Told> told = new HashMap<>();
+  private final Map<String, Long> unleasedAtMs = new HashMap<>();
+  private final Map<String, QuotaDefinition> definitions = new HashMap<>();
+
+  private UseBook() {}
+
+  /** What was told on the way only grows, and the end gives nothing of it back. */
+  static List<String> whatIsToldCounts(List<Step> steps) {
+    UseBook book = new UseBook();
+    for (Step step : steps) {
+      for (Event event : step.handled().events()) {
+        book.define(event);
+        if (event instanceof LeaseRenewed e && book.ranked(e.quotaId())) {
+          book.renewed(e);
+        } else if (event instanceof LeaseSettled e && book.ranked(e.quotaId())) {
+          book.settled(step, e);
+        }
+      }
+    }
+    return book.wrong;
+  }
+
+  /** Each call without a lease is charged once, and none takes a bucket deeper than its limit. */
+  static List<String> unleasedCallsCountOnce(List<Step> steps) {
+    UseBook book = new UseBook();
+    for (Step step : steps) {
+      step.handled().events().forEach(book::define);
+      if (step.command() instanceof Command.SettleLease c
+          && c.settlement().outcome() == Outcome.UNLEASED
+          && book.ranked(c.settlement().quotaId())) {
+        book.unleased(step, c.settlement());
+      }
+    }
+    return book.wrong;
+  }
+
+  private void define(Event event) {
+    if (event instanceof Event.QuotaDefined e) {
+      definitions.put(e.quotaId(), e.definition());
+    }
+  }
+
+  private boolean ranked(String quotaId) {
+    QuotaDefinition definition = definitions.get(quotaId);
+    return definition != null && definition.preset() == Preset.FAIRWAY;
+  }
+
+  private void renewed(LeaseRenewed e) {
+    Told before = told.put(e.leaseId(), e.told());
+    if (before != null
+        && ((before.sent() && !e.told().sent())
+            || less(e.told().input(), before.input())
+            || less(e.told().output(), before.output()))) {
+      wrong.add("lease " + e.leaseId() + " told " + before + ", and then " + e.told());
+    }
+  }
+
+  private static boolean less(Long now, Long before) {
+    return before != null && (now == null || now < before);
+  }
+
+  private void settled(Step step, LeaseSettled e) {
+    Told before = told.remove(e.leaseId());
+    if (before == null || !(step.command() instanceof Command.SettleLease c)) {
+      return;
+    }
+    if (before.sent() && e.outcome() == Outcome.NOT_SENT) {
+      wrong.add("lease " + e.leaseId() + " ends as never sent, after " + before);
+    }
+    Settlement.Usage usage = c.settlement().usage();
+    boolean untold = usage == null || usage.inputTokens() == null;
+    if (untold
+        && before.input() != null
+        && e.actual().has(Dimension.INPUT_TOKENS)
+        && e.actual().get(Dimension.INPUT_TOKENS) != before.input()) {
+      wrong.add("lease " + e.leaseId() + " used " + e.actual() + ", after " + before);
+    }
+  }
+
+  private void unleased(Step step, Settlement settlement) {
+    String id = Invariants.id(settlement.agentId(), settlement.requestId());
+    Long lastMs = unleasedAtMs.get(id);
+    boolean again = lastMs != null && step.atMs() < lastMs + REMEMBERED_MS;
+    UnleasedCharged charged = null;
+    for (Event event : step.handled().events()) {
+      if (event instanceof UnleasedCharged e) {
+        charged = e;
+      } else if (event instanceof Event.SettlementIgnored) {
+        return; // Of a quota that is not known.
+      }
+    }
+    if ((charged == null) != again) {
+      wrong.add(id + " without a lease: " + step.handled().events() + ", last at " + lastMs);
+    }
+    if (charged != null) {
+      unleasedAtMs.put(id, step.atMs());
+      depth(step, charged);
+    }
+  }
+
+  private void depth(Step step, UnleasedCharged e) {
+    for (Row row : step.rows()) {
+      if (row instanceof Row.BalanceRow r && r.quotaId().equals(e.quotaId())) {
+        r.buckets().forEach(bucket -> depth(bucket, e));
+      }
+    }
+  }
+
+  private void depth(Row.BucketRow bucket, UnleasedCharged e) {
+    QuotaDefinition definition = definitions.get(e.quotaId());
+    Dimension d = bucket.dimension();
+    boolean given = definition.depth() != null && definition.depth().has(d);
+    long limit = definition.limits().get(d);
+    long most = Math.max(limit, given ? definition.depth().get(d) : 0);
+    if (d.refills() && e.charged().get(d) > 0 && bucket.balance() < -most) {
+      wrong.add(e.requestId() + " without a lease took " + e.charged() + ", to " + bucket);
+    }
+  }
+}
