@@ -1,8 +1,10 @@
 package dev.fairway.cli;
 
+import dev.fairway.schemas.service.ShownText;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.config.ConfigException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
@@ -86,7 +88,17 @@ public final class Fairway implements Runnable {
     return command.getCommandSpec().exitCodeOnExecutionException();
   }
 
-  private static String messageOf(Exception error) {
+  /** Kafka's own errors about a setting quote its value, wherever that came from. */
+  static String messageOf(Exception error) {
+    for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+      if (cause instanceof ConfigException) {
+        return ShownText.of(describe(error));
+      }
+    }
+    return describe(error);
+  }
+
+  private static String describe(Exception error) {
     if (error instanceof CliException || error.getClass().getName().startsWith("dev.fairway.")) {
       return error.getMessage();
     }

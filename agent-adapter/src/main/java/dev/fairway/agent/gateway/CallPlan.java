@@ -53,11 +53,12 @@ record CallPlan(
     return target.quota() != null && asker != null;
   }
 
-  /** Whether a call asks for the same once more. */
-  boolean isRepeatedBy(CallPlan call) {
-    return method.equals(call.method)
-        && pathAndQuery.equals(call.pathAndQuery)
-        && bodyHash.equals(call.bodyHash);
+  /** What tells a call from others. */
+  record Asked(String method, String pathAndQuery, String bodyHash) {}
+
+  /** What it asks for; another call that asks for the same repeats it. */
+  Asked asked() {
+    return new Asked(method, pathAndQuery, bodyHash);
   }
 
   /** The path alone. */

@@ -7,6 +7,8 @@ import dev.fairway.agent.gateway.GatewayConfig.Upstream;
 import dev.fairway.agent.gateway.TokenCounter.Vocabulary;
 import dev.fairway.agent.provider.ProviderProfiles;
 import java.net.BindException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.SocketChannel;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -14,10 +16,11 @@ import org.eclipse.jetty.client.ContinueProtocolHandler;
 import org.eclipse.jetty.client.EarlyHintsProtocolHandler;
 import org.eclipse.jetty.client.HttpClient;
 import org.eclipse.jetty.client.ProcessingProtocolHandler;
-import org.eclipse.jetty.client.transport.HttpClientTransportOverHTTP;
 import org.eclipse.jetty.http.HttpCookieStore;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.io.ClientConnector;
+import org.eclipse.jetty.io.ManagedSelector;
+import org.eclipse.jetty.io.SocketChannelEndPoint;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
@@ -57,10 +60,12 @@ public final class Gateway implements AutoCloseable {
     ScheduledExecutorScheduler scheduler =
         new ScheduledExecutorScheduler("fairway-gateway-timers", true);
     this.server = new Server(threads, scheduler, null);
-    this.client = upstreamClient(config.bounds(), threads, scheduler);
+    UsedConnections usedConnections = new UsedConnections();
+    this.client = upstreamClient(config.bounds(), threads, scheduler, usedConnections);
     client.setIdleTimeout(config.waits().upstreamIdle().toMillis());
     server.addBean(client);
-    this.connector = connector(server, config);
+    ByteBudget bodies = new ByteBudget(config.bounds().bodiesBytes());
+    this.connector = connector(server, config, bodies);
     this.errors = new EstimateErrors();
     InputEstimator estimator = new TokenizerEstimator(errors);
     Map<String, String> keys = keys(config, environment);
@@ -78,10 +83,10 @@ public final class Gateway implements AutoCloseable {
             new Modes(config, modes),
             new Observations(),
             new PlaceBook(),
-            new ByteBudget(config.bounds().bodiesBytes()),
+            bodies,
             counters,
             client,
-            new UsedConnections(),
+            usedConnections,
             scheduler,
             keys);
     this.leases = new LeaseDesk(admission, scheduler, context::nowMs);
@@ -213,7 +218,7 @@ public final class Gateway implements AutoCloseable {
     loading.start();
   }
 
-  private static ServerConnector connector(Server server, GatewayConfig config) {
+  private static ServerConnector connector(Server server, GatewayConfig config, ByteBudget bodies) {
     HttpConfiguration http = new HttpConfiguration();
     http.setSendServerVersion(false);
     http.setSendDateHeader(false);
@@ -223,8 +228,18 @@ public final class Gateway implements AutoCloseable {
     http.setUriCompliance(
         UriCompliance.DEFAULT.with("FAIRWAY", UriCompliance.Violation.AMBIGUOUS_EMPTY_SEGMENT));
     HttpConnectionFactory connections = new HttpConnectionFactory(http);
-    connections.setInputBufferSize(ClientWatch.NEXT_REQUEST_BYTES);
-    ServerConnector connector = new ServerConnector(server, 1, 1, connections);
+    ServerConnector connector =
+        new ServerConnector(server, 1, 1, connections) {
+          @Override
+          protected SocketChannelEndPoint newEndPoint(
+              SocketChannel channel, ManagedSelector selector, SelectionKey key) {
+            SocketChannelEndPoint endPoint =
+                new ReadAheadEndPoint(
+                    channel, selector, key, getScheduler(), getExecutor(), bodies);
+            endPoint.setIdleTimeout(getIdleTimeout());
+            return endPoint;
+          }
+        };
     connector.setHost(config.host());
     connector.setPort(config.port());
     connector.setIdleTimeout(config.bounds().clientIdle().toMillis());
@@ -234,10 +249,13 @@ public final class Gateway implements AutoCloseable {
   }
 
   private static HttpClient upstreamClient(
-      Bounds bounds, QueuedThreadPool threads, ScheduledExecutorScheduler scheduler) {
+      Bounds bounds,
+      QueuedThreadPool threads,
+      ScheduledExecutorScheduler scheduler,
+      UsedConnections usedConnections) {
     ClientConnector connector = new ClientConnector();
     connector.setSelectors(1);
-    HttpClient client = new HttpClient(new HttpClientTransportOverHTTP(connector));
+    HttpClient client = new HttpClient(usedConnections.transport(connector));
     client.setExecutor(threads);
     client.setScheduler(scheduler);
     client.setConnectTimeout(CONNECT_TIMEOUT_MS);
@@ -255,7 +273,8 @@ public final class Gateway implements AutoCloseable {
     Map<String, String> keys = new HashMap<>();
     for (Upstream upstream : config.upstreams().values()) {
       if (!ProviderProfiles.names().contains(upstream.provider())) {
-        throw new IllegalArgumentException(
+        throw new InvalidSettingException(
+            "upstreams." + upstream.name() + ".provider",
             "Expected one of the providers "
                 + ProviderProfiles.names()
                 + " for upstream "

@@ -196,22 +196,28 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
   private void take(
       Request request, Response response, Callback callback, Caller caller, CallPlan plan) {
     String key = plan.counted() ? request.getHeaders().get("idempotency-key") : null;
-    ProxiedCall call = new ProxiedCall(context, plan, PlaceBook.isKey(key));
-    if (PlaceBook.isKey(key)) {
-      ProxiedCall known = context.places().findOrKeep(caller, key, call);
-      if (known != null && known != call) {
-        known.join(request, response, callback, plan);
-        return;
-      }
-      call = known == null ? new ProxiedCall(context, plan, false) : call;
+    if (!PlaceBook.isKey(key)) {
+      ProxiedCall call = new ProxiedCall(context, plan, null);
+      start(call, request, call.begin(request, response, callback));
+      return;
     }
-    start(call, request, response, callback);
+    PlaceBook.Key place = new PlaceBook.Key(caller.name(), key);
+    ProxiedCall call = new ProxiedCall(context, plan, place);
+    Runnable begin = call.begin(request, response, callback); // Others join what has begun.
+    PlaceBook.Place found = context.places().findOrKeep(place, call);
+    if (found == null) {
+      refuse(plan.family(), response, callback, Trouble.tooManyKeys());
+    } else if (found == call) {
+      start(call, request, begin);
+    } else {
+      found.join(request, response, callback, plan);
+    }
   }
 
-  private void start(ProxiedCall call, Request request, Response response, Callback callback) {
+  private void start(ProxiedCall call, Request request, Runnable begin) {
     live.add(call);
     Request.addCompletionListener(request, failure -> live.remove(call));
-    call.start(request, response, callback);
+    begin.run();
     if (draining) {
       call.drain();
     }

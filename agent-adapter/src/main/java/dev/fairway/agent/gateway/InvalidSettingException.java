@@ -1,13 +1,18 @@
 package dev.fairway.agent.gateway;
 
-/** A setting of a gateway is not what it should be. */
+import dev.fairway.schemas.service.ShownText;
+
+/**
+ * A setting of a gateway is not what it should be. Of its value the message shows what {@link
+ * ShownText} shows: it may be a secret that stands in the wrong place.
+ */
 public final class InvalidSettingException extends IllegalArgumentException {
   private static final long serialVersionUID = 1L;
 
   private final String setting;
 
   InvalidSettingException(String setting, String message) {
-    super(message);
+    super(ShownText.of(message));
     this.setting = setting;
   }
 

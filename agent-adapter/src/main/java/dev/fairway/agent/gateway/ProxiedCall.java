@@ -23,9 +23,15 @@ import org.eclipse.jetty.util.thread.SerializedInvoker;
  * <p>A call with an idempotency key outlives its client for a while: one that comes back with the
  * same key takes over the place in line, or gets the answer that was recorded meanwhile.
  */
-final class ProxiedCall {
+final class ProxiedCall implements PlaceBook.Place {
   /** How long a place in line is kept for a client that is gone. */
   static final long PLACE_KEPT_MS = 60_000;
+
+  /**
+   * How long a grant is kept for a client that is gone, or that is not back at the time that it was
+   * told: somebody else could use it.
+   */
+  static final long GRANT_KEPT_MS = 10_000;
 
   /** How long an answer is kept for a client that missed it. */
   static final long ANSWER_KEPT_MS = 600_000;
@@ -43,6 +49,7 @@ final class ProxiedCall {
   private final CallPlan plan;
   private final SerializedInvoker invoker = new SerializedInvoker(ProxiedCall.class);
   private final Line line;
+  private final PlaceBook.Key key;
   private final Recording recording;
   private final CallRetries retries;
   private final UpstreamPhase upstream;
@@ -53,30 +60,36 @@ final class ProxiedCall {
   private long bodyTaken;
   private boolean joined;
   private Grant held;
+  private long backAtMs;
   private Scheduler.Task patience;
   private Scheduler.Task grace;
 
   /**
    * A call that has not begun.
    *
-   * @param keeps whether it outlives its client
+   * @param key under which it outlives its client, or null
    */
-  ProxiedCall(GatewayContext context, CallPlan plan, boolean keeps) {
+  ProxiedCall(GatewayContext context, CallPlan plan, PlaceBook.Key key) {
     this.context = context;
     this.plan = plan;
-    this.recording = keeps ? new Recording(context.bodies()) : null;
+    this.key = key;
+    this.recording = key == null ? null : new Recording(context.places());
     Duration holdMax = context.config().waits().holdMax();
-    boolean patient = keeps || plan.stream() || plan.patience().compareTo(holdMax) > 0;
+    boolean patient = key != null || plan.stream() || plan.patience().compareTo(holdMax) > 0;
     long untilMs = context.nowMs() + (patient ? holdMax : plan.patience()).toMillis();
     this.line = new Line(context, plan, invoker, untilMs, new Decided());
     this.retries = new CallRetries(context, plan);
     this.upstream = new UpstreamPhase(context, plan, retries, recording, invoker, new Moves());
   }
 
-  /** Begins for its first client. */
-  void start(Request request, Response response, Callback callback) {
+  /**
+   * Begins for its first client, before any other joins.
+   *
+   * @return to be run if the call is to be made
+   */
+  Runnable begin(Request request, Response response, Callback callback) {
     ClientLink first = link(request, response, callback);
-    invoker.run(
+    return invoker.offer(
         () -> {
           client = first;
           client.start();
@@ -103,7 +116,8 @@ final class ProxiedCall {
   }
 
   /** The gateway stops: a call that still waits is sent away, one that is under way goes on. */
-  void drain() {
+  @Override
+  public void drain() {
     invoker.run(
         () -> {
           if (state == State.WAITING) {
@@ -167,6 +181,8 @@ final class ProxiedCall {
       // Its place is kept: it may come back for it.
       context.counters().refused.increment();
       client.stopWatching();
+      Duration back = line.remainingEta();
+      backAtMs = context.nowMs() + (back == null ? 0 : back.toMillis());
       client
           .answer()
           .trouble(
@@ -174,7 +190,7 @@ final class ProxiedCall {
                   429,
                   "Expected a grant within the client's patience, but none came. The same"
                       + " idempotency key gets the place back.",
-                  line.remainingEta(),
+                  back,
                   false));
       detach();
     }
@@ -257,7 +273,7 @@ final class ProxiedCall {
     boolean waitsForIt = joined && !detached;
     over();
     if (waitsForIt) {
-      replay();
+      recording.replay(client.answer());
     }
   }
 
@@ -299,11 +315,12 @@ final class ProxiedCall {
     }
   }
 
-  /** A grant that nobody is there to use: kept for half its life, and then given back. */
+  /** A grant that nobody is there to use: kept for a while, no more than half its life. */
   private void hold(Grant granted) {
     held = granted;
     cancel(grace);
-    long keptMs = Math.min(PLACE_KEPT_MS, granted.remaining().toMillis() / 2);
+    long backMs = Math.max(0, backAtMs - context.nowMs()) + GRANT_KEPT_MS;
+    long keptMs = Math.min(Math.min(PLACE_KEPT_MS, backMs), granted.remaining().toMillis() / 2);
     grace = schedule(keptMs, this::giveUp);
   }
 
@@ -318,20 +335,26 @@ final class ProxiedCall {
    *
    * @param again what it asks for now
    */
-  void join(Request request, Response response, Callback callback, CallPlan again) {
+  @Override
+  public void join(Request request, Response response, Callback callback, CallPlan again) {
     ClientLink next = link(request, response, callback);
     invoker.run(
         () -> {
           ClientLink before = client;
-          if (!plan.isRepeatedBy(again)) {
-            next.answer().trouble(Trouble.keyOfAnother(plan));
+          if (!plan.asked().equals(again.asked())) {
+            next.answer().trouble(Trouble.keyOfAnother(plan.asked()));
+            return;
+          }
+          if (state == State.OVER) {
+            recording.replay(next.answer());
+            return;
+          }
+          if (recording.lost() != null) {
+            // Whoever is there goes on reading: this one could not have it any more.
+            next.answer().trouble(Trouble.answerLost(recording.lost()));
             return;
           }
           client = next;
-          if (state == State.OVER) {
-            replay();
-            return;
-          }
           if (!detached) {
             before.stopWatching();
             before
@@ -342,6 +365,7 @@ final class ProxiedCall {
           }
           client.start();
           detached = false;
+          backAtMs = 0;
           joined = state == State.RELAYING;
           cancel(grace);
           beginPatience(again.patience());
@@ -351,38 +375,6 @@ final class ProxiedCall {
             upstream.send(granted);
           }
         });
-  }
-
-  private void replay() {
-    if (recording.isComplete()) {
-      client.answer().replay(recording.status(), recording.headers(), recording.body());
-    } else {
-      client
-          .answer()
-          .trouble(
-              new Trouble(
-                  409,
-                  "The call with this idempotency key is over, and its answer was not kept. Use a"
-                      + " new key.",
-                  null,
-                  false));
-    }
-  }
-
-  /** Whether a client with its key may still join it: it goes on, or its answer is there. */
-  boolean isOfUse() {
-    return recording != null && (state != State.OVER ? recording.isKept() : recording.isComplete());
-  }
-
-  boolean isOver() {
-    return state == State.OVER;
-  }
-
-  /** Nobody can come back for it any more. */
-  void forget() {
-    if (recording != null) {
-      recording.drop();
-    }
   }
 
   // ---- the end
@@ -416,16 +408,27 @@ final class ProxiedCall {
       held.settle(Outcome.NOT_SENT, null, null);
       held = null;
     }
-    if (recording != null && recording.isComplete()) {
-      var unused = context.scheduler().schedule(this::end, ANSWER_KEPT_MS, TimeUnit.MILLISECONDS);
-    } else {
-      end();
-    }
+    leavePlace();
   }
 
-  private void end() {
-    context.places().remove(this);
-    forget();
+  /** What went well is known by its key for a while; the key of anything else is free again. */
+  private void leavePlace() {
+    if (key == null) {
+      return;
+    }
+    PlaceBook places = context.places();
+    if (!recording.isComplete()) {
+      places.remove(key, this);
+      recording.drop();
+      return;
+    }
+    PlaceBook.Key kept = key;
+    EndedCall left = new EndedCall(plan.asked(), requestId(), recording);
+    places.ended(kept, this, left);
+    var unused =
+        context
+            .scheduler()
+            .schedule(() -> places.forget(kept, left), ANSWER_KEPT_MS, TimeUnit.MILLISECONDS);
   }
 
   private Scheduler.Task schedule(long delayMs, Runnable task) {

@@ -8,20 +8,30 @@ import org.eclipse.jetty.util.Callback;
 
 /**
  * Keeps an answer for a client that comes back for it. Of an answer above {@value #BYTES_MAX}
- * bytes, or beyond the gateway's budget, nothing is kept. Written by one relay, read once that is
- * done.
+ * bytes, or for which there is no room, nothing is kept but that it was there. Written by one
+ * relay, read once that is done. Thread-safe.
  */
 final class Recording {
   static final int BYTES_MAX = 4 << 20;
 
-  private final ByteBudget budget;
+  /** Where bytes of answers are kept. */
+  interface Room {
+    /** Takes some; false if there is no room even without older answers. */
+    boolean take(long bytes);
+
+    /** Gives some back. */
+    void give(long bytes);
+  }
+
+  private final Room room;
   private ByteArrayOutputStream bytes = new ByteArrayOutputStream();
   private int status;
   private HttpFields headers;
   private boolean complete;
+  private String lost;
 
-  Recording(ByteBudget budget) {
-    this.budget = budget;
+  Recording(Room room) {
+    this.room = room;
   }
 
   /** The answer's head. */
@@ -31,46 +41,66 @@ final class Recording {
   }
 
   /** Some of the body. */
-  synchronized void add(ByteBuffer chunk, boolean last) {
+  void add(ByteBuffer chunk, boolean last) {
     int length = chunk.remaining();
-    if (bytes != null && (bytes.size() + length > BYTES_MAX || !budget.take(length))) {
-      drop();
-    }
-    if (bytes != null) {
-      byte[] copy = new byte[length];
-      chunk.duplicate().get(copy);
-      bytes.writeBytes(copy);
+    // Not under this one's lock: room may be made of another recording.
+    boolean taken = length == 0 || (fits(length) && room.take(length));
+    synchronized (this) {
       complete |= last;
+      if (bytes == null) {
+        if (taken) {
+          room.give(length);
+        }
+      } else if (taken) {
+        byte[] copy = new byte[length];
+        chunk.duplicate().get(copy);
+        bytes.writeBytes(copy);
+      } else {
+        lose(
+            bytes.size() + length > BYTES_MAX
+                ? "is above the " + BYTES_MAX + " bytes that are kept of one"
+                : "found no room beside those of other calls");
+      }
     }
   }
 
-  /** Whether all of it is here. */
+  private synchronized boolean fits(int length) {
+    return bytes != null && bytes.size() + length <= BYTES_MAX;
+  }
+
+  /** Whether all of the answer has passed, kept or not: the call was made, and went well. */
   synchronized boolean isComplete() {
-    return complete && bytes != null;
+    return complete;
   }
 
-  /** Whether it is, or may yet become, complete. */
-  synchronized boolean isKept() {
-    return bytes != null;
+  /** Why the answer is not kept, after "its answer"; null if it is. */
+  synchronized String lost() {
+    return lost;
   }
 
-  synchronized int status() {
-    return status;
+  /** Gives a client the answer of a call that is over, or tells it why it cannot have it. */
+  void replay(ClientAnswer answer) {
+    byte[] body;
+    synchronized (this) {
+      body = complete && bytes != null ? bytes.toByteArray() : null;
+    }
+    if (body != null) {
+      answer.replay(status, headers, body);
+    } else {
+      answer.trouble(isComplete() ? Trouble.answerLost(lost()) : Trouble.keyHasFailed());
+    }
   }
 
-  synchronized HttpFields headers() {
-    return headers;
-  }
-
-  synchronized byte[] body() {
-    return bytes.toByteArray();
-  }
-
-  /** Forgets it. */
+  /** Makes room; what is kept is that the answer was there. */
   synchronized void drop() {
+    lose("had to make room for newer ones");
+  }
+
+  private void lose(String why) {
     if (bytes != null) {
-      budget.give(bytes.size());
+      room.give(bytes.size());
       bytes = null;
+      lost = why;
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.fairway.agent.gateway;
 
 import dev.fairway.schemas.service.FileTrouble;
+import dev.fairway.schemas.service.ShownText;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -22,6 +23,7 @@ public record SecretRef(String env, Path file) {
   /** What is taken for a name and not for a secret that somebody wrote in its place. */
   private static final Pattern USUAL_NAME = Pattern.compile("[A-Z_][A-Z0-9_]*");
 
+  /** A path of that many characters without a folder is no secret. */
   private static final int BARE_FILE_CHARS_MAX = 20;
 
   /** Checks that one is given. */
@@ -98,13 +100,14 @@ public record SecretRef(String env, Path file) {
   @Override
   public String toString() {
     if (env != null) {
-      return USUAL_NAME.matcher(env).matches()
+      return USUAL_NAME.matcher(env).matches() && ShownText.isHarmless(env)
           ? "environment variable " + env
-          : "an environment variable whose name is not shown, because it is not in capitals and may"
-              + " be the secret itself";
+          : "an environment variable whose name is not shown, because it is not made of words in"
+              + " capitals and may be the secret itself";
     }
     String path = file.toString();
-    return file.getNameCount() > 1 || path.length() <= BARE_FILE_CHARS_MAX
+    boolean usual = file.getNameCount() > 1 || path.length() <= BARE_FILE_CHARS_MAX;
+    return (usual && ShownText.isHarmless(path)) || Files.exists(file)
         ? "file " + path
         : "a file whose name is not shown, because it may be the secret itself";
   }

@@ -57,9 +57,12 @@ final class Settling {
     settle(outcome, reading.usage(), last);
   }
 
-  /** The client hung up, and the rest of the answer is not asked for. */
+  /**
+   * The client hung up, and the rest of the answer is not asked for. It has not got its answer: the
+   * same call again is another try of it.
+   */
   void abandoned() {
-    settle(Outcome.SUCCEEDED, tap.end().usage(), signal);
+    settle(Outcome.SUCCEEDED, tap.end().usage(), signal, true);
   }
 
   /** The upstream broke off. */
@@ -68,6 +71,10 @@ final class Settling {
   }
 
   private void settle(Outcome outcome, ProviderUsage told, ProviderSignal last) {
+    settle(outcome, told, last, outcome != Outcome.SUCCEEDED);
+  }
+
+  private void settle(Outcome outcome, ProviderUsage told, ProviderSignal last, boolean failed) {
     if (ended) {
       return;
     }
@@ -76,7 +83,7 @@ final class Settling {
     try {
       // First, so that it is known to the next call of whoever hears of the settlement.
       if (plan.counted()) {
-        plan.tries().ended(grant.requestId(), outcome != Outcome.SUCCEEDED, context.epochMs());
+        plan.tries().ended(grant.requestId(), failed, context.epochMs());
         learn(told);
       }
     } finally {

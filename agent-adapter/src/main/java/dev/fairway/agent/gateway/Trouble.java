@@ -1,5 +1,6 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.agent.provider.Credentials;
 import java.time.Duration;
 
 /**
@@ -66,16 +67,51 @@ record Trouble(int status, String message, Duration retryAfter, boolean again, S
   }
 
   /** An idempotency key stands for one call. */
-  static Trouble keyOfAnother(CallPlan call) {
+  static Trouble keyOfAnother(CallPlan.Asked call) {
     return new Trouble(
         409,
         "Expected the same path and body with the same idempotency key, "
             + call.method()
             + " "
-            + call.pathAndQuery()
+            + Credentials.withoutParameters(call.pathAndQuery())
             + ", but found another. Use a new key.",
         null,
         false);
+  }
+
+  /**
+   * A call was made, and its answer is not there to be given once more.
+   *
+   * @param why after "its answer"
+   */
+  static Trouble answerLost(String why) {
+    return new Trouble(
+        409,
+        "Expected an answer for this idempotency key, but it is not kept: the call went upstream and"
+            + " is charged, and its answer "
+            + why
+            + ". To make the call once more, use a new key.",
+        null,
+        false);
+  }
+
+  /** A call failed at the very moment at which its client came back. */
+  static Trouble keyHasFailed() {
+    return new Trouble(
+        409,
+        "The call with this idempotency key has just failed. Send it once more.",
+        Duration.ofSeconds(1),
+        true);
+  }
+
+  /** There are as many keys under way as may be. */
+  static Trouble tooManyKeys() {
+    return unavailable(
+        "Expected at most "
+            + PlaceBook.CALLS_MAX
+            + " calls with idempotency keys under way, but found as many already. Send the call"
+            + " again later.",
+        Duration.ofSeconds(1));
   }
 
   /** The body does not come. */

@@ -3,9 +3,9 @@ package dev.fairway.agent.gateway;
 import dev.fairway.agent.provider.Credentials;
 import java.io.IOException;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.eclipse.jetty.client.BytesRequestContent;
-import org.eclipse.jetty.client.Connection;
 import org.eclipse.jetty.client.Request;
 import org.eclipse.jetty.client.Response;
 import org.eclipse.jetty.io.Content;
@@ -15,8 +15,9 @@ import org.eclipse.jetty.util.thread.SerializedInvoker;
  * One attempt of a call at its upstream.
  *
  * <p>An upstream closes a connection that is idle whenever it likes, and a request that is on its
- * way at that moment is lost. So where a connection that was used before ends within {@value
- * #STALE_MS} ms without a byte of an answer, the request is sent once more.
+ * way at that moment is lost. So where a connection over which an answer had come before ends
+ * within {@value #STALE_MS} ms without a single byte, not even of an interim answer, the request is
+ * sent once more, if whoever counts the tries allows it.
  */
 final class UpstreamCall {
   static final long STALE_MS = 1_000;
@@ -24,19 +25,28 @@ final class UpstreamCall {
   private final GatewayContext context;
   private final CallPlan plan;
   private final SerializedInvoker invoker;
+  private final BooleanSupplier trySendAgain;
   private BiConsumer<Response, Content.Source> onHead;
   private Consumer<Throwable> onFailure;
   private Request request;
   private boolean sentAgain;
   private Throwable abortedBy;
   private volatile boolean sent;
-  private volatile boolean begun;
   private volatile boolean answered;
-  private volatile boolean reused;
   private volatile long sentAtMs;
-  private volatile Connection connection;
+  private volatile UsedConnections.Mark connection;
 
-  UpstreamCall(GatewayContext context, CallPlan plan, SerializedInvoker invoker) {
+  /**
+   * Nothing is sent yet.
+   *
+   * @param trySendAgain asked before the call goes upstream a second time; true counts it
+   */
+  UpstreamCall(
+      GatewayContext context,
+      CallPlan plan,
+      SerializedInvoker invoker,
+      BooleanSupplier trySendAgain) {
+    this.trySendAgain = trySendAgain;
     this.context = context;
     this.plan = plan;
     this.invoker = invoker;
@@ -56,11 +66,7 @@ final class UpstreamCall {
             .method(plan.method())
             .headers(headers -> Headers.toUpstream(plan.headers(), headers, upstream, key))
             .onRequestBegin(this::onSent)
-            .onResponseBegin(
-                response -> {
-                  begun = true;
-                  context.usedConnections().answered(connection);
-                });
+            .onResponseBegin(response -> connection.answered());
     if (plan.body().length > 0) {
       made.body(
           new BytesRequestContent(
@@ -72,8 +78,7 @@ final class UpstreamCall {
   private void onSent(Request begun) {
     sent = true;
     sentAtMs = context.nowMs();
-    connection = begun.getConnection();
-    reused = context.usedConnections().contains(connection);
+    connection = context.usedConnections().mark(begun.getConnection());
   }
 
   /**
@@ -107,14 +112,15 @@ final class UpstreamCall {
   }
 
   private boolean isStale(Throwable failure) {
-    return reused
-        && !begun
+    UsedConnections.Mark mark = connection;
+    return mark != null
+        && mark.isSilentSince()
         && failure instanceof IOException
         && context.nowMs() - sentAtMs <= STALE_MS;
   }
 
   private void failed(Throwable failure, boolean stale) {
-    if (!stale || sentAgain || abortedBy != null) {
+    if (!stale || sentAgain || abortedBy != null || !trySendAgain.getAsBoolean()) {
       onFailure.accept(failure);
       return;
     }

@@ -120,7 +120,7 @@ final class UpstreamPhase {
     }
     call.sent();
     try {
-      upstream = new UpstreamCall(context, plan, invoker);
+      upstream = new UpstreamCall(context, plan, invoker, () -> retries.trySend(granted));
       upstream.send(this::onHead, this::onUpstreamFailed);
     } catch (RuntimeException e) {
       log.error("Expected to send a call, but failed; its lease is given back", e);
@@ -257,6 +257,7 @@ final class UpstreamPhase {
       tap.read(ByteBuffer.wrap(body));
       settling.complete();
     }
+    retries.failed(grant.requestId());
     call.refuse(
         Trouble.badGateway(
             "Expected a stream of events from the upstream, but found something else."));

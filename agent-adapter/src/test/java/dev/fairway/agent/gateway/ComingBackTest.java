@@ -6,11 +6,16 @@ import static org.awaitility.Awaitility.await;
 import dev.fairway.agent.gateway.FakeAdmission.Asked;
 import dev.fairway.schemas.Outcome;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +32,8 @@ class ComingBackTest {
   private static final String STREAM_END =
       "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":15}}\n\n"
           + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+
+  private static final CallPlan.Asked ASKED = new CallPlan.Asked("POST", "/v1/messages", "hash");
 
   private final GatewayFixture fixture = new GatewayFixture();
 
@@ -84,6 +91,24 @@ class ComingBackTest {
     // then
     assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.NOT_SENT);
     assertThat(fixture.upstream.received).isEmpty();
+  }
+
+  /** Others wait for it, however long the lease lives. */
+  @Test
+  void shouldGiveBackAGrantThatNobodyComesForWithinSeconds() throws Exception {
+    // given
+    fixture.admission.ttl = Duration.ofMinutes(10);
+    killed(BODY);
+    long before = System.nanoTime();
+
+    // when
+    asked(0).grant(fixture.admission);
+
+    // then
+    await().atMost(LONG).until(() -> !fixture.admission.settled.isEmpty());
+    assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.NOT_SENT);
+    assertThat(Duration.ofNanos(System.nanoTime() - before))
+        .isGreaterThan(Duration.ofMillis(ProxiedCall.GRANT_KEPT_MS / 2));
   }
 
   @Test
@@ -277,17 +302,119 @@ class ComingBackTest {
   @Test
   void shouldNotKeepMoreThanItMay() {
     // given
-    ByteBudget budget = new ByteBudget(100);
-    Recording recording = new Recording(budget);
+    PlaceBook places = new PlaceBook(100);
+    Recording recording = new Recording(places);
 
     // when
-    recording.add(java.nio.ByteBuffer.allocate(60), false);
-    recording.add(java.nio.ByteBuffer.allocate(60), true);
+    recording.add(ByteBuffer.allocate(60), false);
+    recording.add(ByteBuffer.allocate(60), true);
 
     // then
-    assertThat(recording.isKept()).isFalse();
-    assertThat(recording.isComplete()).isFalse();
-    assertThat(budget.taken()).isZero();
+    assertThat(recording.lost()).contains("no room");
+    assertThat(recording.isComplete()).isTrue();
+    assertThat(places.keptBytes()).isZero();
+  }
+
+  @Test
+  void shouldMakeRoomOfTheOldestAnswersAndStillKnowTheirCalls() {
+    // given: three answers that went well, and room for two
+    PlaceBook places = new PlaceBook(100);
+    List<Recording> recordings = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      Recording recording = new Recording(places);
+      recordings.add(recording);
+      PlaceBook.Key key = new PlaceBook.Key("caller", "key-" + i);
+      PlaceBook.Place call = (request, response, callback, again) -> {};
+      assertThat(places.findOrKeep(key, call)).isSameAs(call);
+
+      // when
+      recording.add(ByteBuffer.allocate(50), true);
+      places.ended(key, call, new EndedCall(ASKED, "r" + i, recording));
+    }
+
+    // then
+    assertThat(recordings.get(0).lost()).contains("make room");
+    assertThat(recordings.get(1).lost()).isNull();
+    assertThat(recordings.get(2).lost()).isNull();
+    assertThat(places.keptBytes()).isEqualTo(100);
+  }
+
+  @Test
+  void shouldRefuseANewKeyWhereAsManyCallsAreUnderWayAsMayBe() {
+    // given
+    PlaceBook places = new PlaceBook();
+    PlaceBook.Place call = (request, response, callback, again) -> {};
+    for (int i = 0; i < PlaceBook.CALLS_MAX; i++) {
+      places.findOrKeep(new PlaceBook.Key("caller", "key-" + i), call);
+    }
+
+    // when / then: those that are there are found, a new one is not taken
+    assertThat(places.findOrKeep(new PlaceBook.Key("caller", "key-0"), call)).isSameAs(call);
+    assertThat(places.findOrKeep(new PlaceBook.Key("caller", "new"), call)).isNull();
+
+    // when / then
+    places.remove(new PlaceBook.Key("caller", "key-0"), call);
+    assertThat(places.findOrKeep(new PlaceBook.Key("caller", "new"), call)).isSameAs(call);
+  }
+
+  @Test
+  void shouldNotMakeASecondCallForAnAnswerThatIsTooLargeToKeep() {
+    // given
+    fixture.admission.holds = false;
+    String answer = GatewayFixture.ANSWER.replace("Hi", "x".repeat(Recording.BYTES_MAX));
+    fixture.upstream.otherwise(exchange -> FakeUpstream.json(exchange, 200, answer));
+    HttpResponse<String> first = join(post(BODY));
+    fixture.admission.onlySettled();
+
+    // when
+    HttpResponse<String> back = join(post(BODY));
+
+    // then
+    assertThat(first.body()).isEqualTo(answer);
+    assertThat(back.statusCode()).isEqualTo(409);
+    assertThat(back.body()).contains("charged", "new key");
+    assertThat(back.headers().firstValue("x-should-retry")).hasValue("false");
+    assertThat(back.headers().firstValue("x-fairway-request-id")).hasValue("r1");
+    assertThat(fixture.upstream.received).hasSize(1);
+  }
+
+  @Test
+  void shouldNotMakeASecondCallWhileAnAnswerPassesThatIsTooLargeToKeep() {
+    // given: half of it has passed, and is more than is kept
+    fixture.admission.holds = false;
+    CountDownLatch goOn = new CountDownLatch(1);
+    String large = GatewayFixture.ANSWER.replace("Hi", "x".repeat(Recording.BYTES_MAX));
+    fixture.upstream.otherwise(
+        exchange -> {
+          exchange.sendResponseHeaders(200, large.length());
+          FakeUpstream.write(exchange.getResponseBody(), large.substring(0, large.length() - 9));
+          awaitLatch(goOn);
+          FakeUpstream.write(exchange.getResponseBody(), large.substring(large.length() - 9));
+        });
+    CompletableFuture<HttpResponse<InputStream>> first =
+        fixture.http.sendAsync(
+            fixture.request("/v1/messages", BODY, "idempotency-key", "key-1", "x-session-id", "s"),
+            HttpResponse.BodyHandlers.ofInputStream());
+    InputStream reading = first.orTimeout(LONG.toSeconds(), TimeUnit.SECONDS).join().body();
+    String read = read(reading, large.length() - 9);
+
+    // when
+    HttpResponse<String> back = join(post(BODY));
+    goOn.countDown();
+
+    // then: who was there first has all of it
+    assertThat(back.statusCode()).isEqualTo(409);
+    assertThat(back.body()).contains("charged");
+    assertThat(read + read(reading, 9)).isEqualTo(large);
+    assertThat(fixture.upstream.received).hasSize(1);
+  }
+
+  private static String read(InputStream in, int bytes) {
+    try {
+      return new String(in.readNBytes(bytes), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private void killed(String body) throws IOException {

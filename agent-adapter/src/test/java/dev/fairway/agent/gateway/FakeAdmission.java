@@ -20,7 +20,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class FakeAdmission implements Admission {
   record Asked(LeaseCall call, CompletableFuture<Grant> answer, String requestId, int attempt) {
     void grant(FakeAdmission by) {
-      answer.complete(by.new FakeGrant(requestId, attempt));
+      if (answer.complete(by.new FakeGrant(requestId, attempt))) {
+        by.granted.incrementAndGet();
+      }
     }
 
     void refuse(RejectReason reason, Duration retryAfter) {
@@ -45,6 +47,10 @@ final class FakeAdmission implements Admission {
   final List<Asked> requeued = new CopyOnWriteArrayList<>();
   final List<String> tasks = new CopyOnWriteArrayList<>();
   final AtomicInteger answered = new AtomicInteger();
+
+  /** Grants that somebody waited for. */
+  final AtomicInteger granted = new AtomicInteger();
+
   private final AtomicInteger requestIds = new AtomicInteger();
   volatile boolean holds;
 

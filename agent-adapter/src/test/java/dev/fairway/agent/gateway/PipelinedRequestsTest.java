@@ -13,6 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests that a client sends on one connection before it has the answers to those before. */
 class PipelinedRequestsTest {
@@ -69,6 +70,25 @@ class PipelinedRequestsTest {
         assertThat(fixture.upstream.received.get(i).text()).isEqualTo(body(i, bytes));
       }
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {100, 8_000, 20_000, 300_000})
+  void shouldNoticeThatAClientLeftWhoHasSentMoreBefore(int bytes) throws IOException {
+    // given: more requests behind the one that waits
+    try (Socket socket = new Socket("127.0.0.1", fixture.uri("/").getPort())) {
+      socket.getOutputStream().write(requests(bytes));
+      awaitAsked(1);
+
+      // when
+      socket.shutdownOutput();
+
+      // then
+      await()
+          .atMost(Duration.ofSeconds(10))
+          .until(() -> fixture.gateway().stats().clientsGone() >= 1);
+    }
+    assertThat(fixture.admission.asked.get(0).answer()).isCancelled();
   }
 
   private void awaitAsked(int calls) {

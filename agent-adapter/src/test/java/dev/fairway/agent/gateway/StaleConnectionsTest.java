@@ -16,6 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Connections that an upstream closes while a request is on its way to it. */
 class StaleConnectionsTest {
@@ -24,6 +26,9 @@ class StaleConnectionsTest {
   private final GatewayFixture fixture = new GatewayFixture();
   private final AtomicInteger connections = new AtomicInteger();
   private ServerSocket upstream;
+
+  /** What it says on a connection before it closes it. */
+  private volatile String last = "";
 
   @BeforeEach
   void listen() throws IOException {
@@ -82,6 +87,45 @@ class StaleConnectionsTest {
     assertThat(connections).hasValue(2);
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n",
+        "HTTP/1.1 102 Processing\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\n",
+        "HTTP/1.1 2",
+        "\r\n"
+      })
+  void shouldNotSendARequestAgainAfterAByteOfWhateverAnswer(String bytes) {
+    // given: the provider has the second request, says something, and breaks off
+    last = bytes;
+    var unused = CompletableFuture.runAsync(() -> serve(List.of(1, 1)));
+    fixture.post("/v1/messages", BODY);
+
+    // when
+    HttpResponse<String> second = fixture.post("/v1/messages", BODY);
+
+    // then
+    assertThat(second.statusCode()).isEqualTo(502);
+    assertThat(connections).hasValue(1);
+    assertThat(fixture.admission.asked).hasSize(2);
+  }
+
+  @Test
+  void shouldCountTheSecondSendingInTheBudgetOfTries() {
+    // given
+    var unused = CompletableFuture.runAsync(() -> serve(List.of(1, 1)));
+    fixture.post("/v1/messages", GatewayFixture.message("hi"));
+
+    // when: no repetition is allowed
+    HttpResponse<String> second = fixture.post("/v1/messages", BODY, "x-fairway-retry-budget", "0");
+
+    // then
+    assertThat(second.statusCode()).isEqualTo(502);
+    assertThat(second.headers().firstValue("x-should-retry")).hasValue("false");
+    assertThat(connections).hasValue(1);
+  }
+
   /** Answers so many requests on each connection, and closes it when the next one comes. */
   private void serve(List<Integer> answers) {
     for (int most : answers) {
@@ -98,6 +142,7 @@ class StaleConnectionsTest {
           socket.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));
         }
         readRequest(in);
+        socket.getOutputStream().write(last.getBytes(StandardCharsets.US_ASCII));
       } catch (IOException e) {
         return; // The test is over.
       }

@@ -39,11 +39,12 @@ record LocatedTree(JsonNode root, Map<String, Integer> lines) {
       JsonNode root = new Reader(parser, lines, source).value("");
       if (parser.nextToken() != null) {
         throw new InvalidConfigException(
-            List.of(at(source, parser) + "expected one document, but found another after '---'"));
+            List.of(
+                error(source, parser, "", "expected one document, but found another after '---'")));
       }
       return new LocatedTree(root, lines);
     } catch (JsonProcessingException e) {
-      throw new InvalidConfigException(List.of(source + ":" + unreadable(e)));
+      throw new InvalidConfigException(List.of(unreadable(source, e)));
     } catch (IOException e) {
       throw new IllegalStateException("a text in memory that cannot be read", e);
     }
@@ -67,24 +68,29 @@ record LocatedTree(JsonNode root, Map<String, Integer> lines) {
     return lineOf(path.substring(0, cut));
   }
 
-  private static String at(String source, YAMLParser parser) {
-    return source + ":" + parser.currentTokenLocation().getLineNr() + ": ";
+  private static String error(String source, YAMLParser parser, String path, String message) {
+    int line = parser.currentTokenLocation().getLineNr();
+    return InvalidConfigException.error(source, line, path, message);
   }
 
   /** Line and message. YAML's own messages say in their first line only what it was doing. */
-  private static String unreadable(JsonProcessingException e) {
+  private static String unreadable(String source, JsonProcessingException e) {
     if (e.getCause() instanceof MarkedYAMLException yaml && yaml.getProblemMark() != null) {
       String problem = yaml.getProblem() == null ? "unreadable" : yaml.getProblem();
-      return yaml.getProblemMark().getLine()
-          + 1
-          + ": "
-          + (problem.contains("(TAB)")
+      return InvalidConfigException.error(
+          source,
+          yaml.getProblemMark().getLine() + 1,
+          "",
+          problem.contains("(TAB)")
               ? "expected spaces, but found a tab. YAML does not take tabs for indentation"
               : "expected YAML or JSON, but: " + problem);
     }
-    return (e.getLocation() == null ? 1 : e.getLocation().getLineNr())
-        + ": expected YAML or JSON, but: "
-        + e.getOriginalMessage().lines().findFirst().orElse("unreadable");
+    return InvalidConfigException.error(
+        source,
+        e.getLocation() == null ? 1 : e.getLocation().getLineNr(),
+        "",
+        "expected YAML or JSON, but: "
+            + e.getOriginalMessage().lines().findFirst().orElse("unreadable"));
   }
 
   private record Reader(YAMLParser parser, Map<String, Integer> lines, String source) {
@@ -95,8 +101,11 @@ record LocatedTree(JsonNode root, Map<String, Integer> lines) {
       if (parser.isCurrentAlias()) {
         throw new InvalidConfigException(
             List.of(
-                at(source, parser)
-                    + "expected a value, but found a YAML alias (*name). Write the value out."));
+                error(
+                    source,
+                    parser,
+                    "",
+                    "expected a value, but found a YAML alias (*name). Write the value out.")));
       }
       JsonToken token = parser.currentToken();
       return switch (token) {
@@ -126,7 +135,7 @@ record LocatedTree(JsonNode root, Map<String, Integer> lines) {
         if (object.has(name)) {
           throw new InvalidConfigException(
               List.of(
-                  at(source, parser) + child + ": expected each field once, but found it again"));
+                  error(source, parser, child, "expected each field once, but found it again")));
         }
         parser.nextToken();
         object.set(name, value(child));

@@ -258,7 +258,7 @@ public final class QuotaYaml {
       int line = tree.lineOf(path);
       byLine
           .computeIfAbsent(line, any -> new ArrayList<>())
-          .add(source + ":" + line + ": " + (path.isEmpty() ? "" : path + ": ") + message);
+          .add(InvalidConfigException.error(source, line, path, message));
     }
 
     /** An error below {@code path}: {@code field: message}, or a message alone. */
