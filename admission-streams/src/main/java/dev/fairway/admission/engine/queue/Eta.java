@@ -132,7 +132,8 @@ public final class Eta {
 
   private static long inQuotaMs(
       QuotaState quota, Waiter waiter, Ahead ahead, PassEta.Head head, boolean told, long atMs) {
-    long byTag = frontMs(quota, waiter, ahead, head, atMs);
+    boolean counts = told || quota.policy().order().ranked(); // SEED sends away by sums alone.
+    long byTag = counts ? frontMs(quota, waiter, ahead, head, atMs) : 0;
     long byReserve = 0;
     boolean parts = !ahead.byTenant().isEmpty() || quota.reserves().any();
     boolean windowed =
