@@ -20,13 +20,14 @@ import java.util.List;
  * @param levels usable balance per limited dimension, whole units, negative in debt
  * @param caps highest level per limited dimension at the present margin
  * @param marginBp margin, basis points; in ADAPTIVE 1 less the part of the depth that is kept free
+ *     beside a usual call
  * @param marginMode mode in force, never AUTO: that of the first limited of input, tokens, output,
  *     requests
  * @param openLeases leases neither settled nor reaped
  * @param waiting requests in line
  * @param virtualTime virtual time of the fair queue
  * @param reserved sum of what open leases hold, per limited dimension
- * @param outsideRate what others take, per minute; absent where nothing was sampled
+ * @param outsideRate what others take, per minute; absent where nothing was sampled for two minutes
  * @param holdUntilMs no grants before, or null
  * @param holdReason why, or null if there is no hold; without a time it waits for an operator
  * @param oldestEnqueuedAtMs when the request that waits longest was enqueued, or null
@@ -69,7 +70,7 @@ public record QuotaSnapshot(
         levels = levels.with(d, quota.usable(d, nowMs));
         caps = caps.with(d, quota.highestUsable(d));
         reserved = reserved.has(d) ? reserved : reserved.with(d, 0);
-        if (quota.outside(d).sampledAtMs() != null) {
+        if (quota.outside(d).isFresh(nowMs)) {
           outside = outside.with(d, quota.outside(d).perMinuteMilli() / 1000);
         }
       }

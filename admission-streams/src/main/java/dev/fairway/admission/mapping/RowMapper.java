@@ -86,7 +86,7 @@ public final class RowMapper {
       return OrderMapper.reserve(r);
     }
     if (row instanceof RetriesRow r) {
-      return new Row.RetriesRow(r.getAgentId(), List.copyOf(r.getAtMs()));
+      return new Row.RetriesRow(r.getAgentId(), List.copyOf(r.getAtMs()), r.getSuccesses());
     }
     if (row instanceof BreakerRow r) {
       return BreakerMapper.row(r);
@@ -161,7 +161,7 @@ public final class RowMapper {
       return OrderMapper.reserve(r);
     }
     if (row instanceof Row.RetriesRow r) {
-      return new RetriesRow(r.agentId(), r.atMs());
+      return new RetriesRow(r.agentId(), r.atMs(), r.successes());
     }
     if (row instanceof Row.BreakerRow r) {
       return BreakerMapper.row(r);

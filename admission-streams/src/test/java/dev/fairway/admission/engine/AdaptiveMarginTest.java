@@ -70,6 +70,38 @@ class AdaptiveMarginTest {
   }
 
   @Test
+  void shouldShowWhatAFullBucketHasForUsualCallsAndNothingOfOthersAfterTwoMinutes() {
+    // given: a bucket no deeper than a call and a half
+    QuotaDefinition definition =
+        Redefined.like(
+                EngineContext.quota(
+                    Amounts.of(INPUT, 60_000),
+                    null,
+                    MarginModeName.ADAPTIVE,
+                    0.85,
+                    Window.TOKEN_BUCKET))
+            .depth(Amounts.of(INPUT, 6_000))
+            .definition();
+    EngineContext context = EngineContext.with(definition);
+
+    // when: each header tells less than is assumed
+    for (int i = 0; i < 8; i++) {
+      String lease = granted(context, "r" + i, 4_500);
+      context.sleep(1_000);
+      header(context, lease, 4_500, 2_000);
+      context.sleep(9_000);
+    }
+    QuotaSnapshot now = context.show();
+    context.sleep(120_000);
+    QuotaSnapshot later = context.show();
+
+    // then: 4,500 of the 5,820 that such a call needs
+    assertThat(now.marginBp()).isEqualTo(7_800);
+    assertThat(now.outsideRate().get(INPUT)).isPositive();
+    assertThat(later.outsideRate().has(INPUT)).isFalse();
+  }
+
+  @Test
   void shouldNotBeMovedByAHeaderThatIsOlderThanTheOneApplied() {
     // given: two calls, the second sent a second after the first
     EngineContext context = with(MarginModeName.AUTO, 60_000, null);

@@ -20,8 +20,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Lines of honest calls that stand still: all of them come at once, and nobody else does. What each
@@ -31,6 +33,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class EtaLinesTest {
   private static final int LINES = 24;
   private static final long LIMIT = 60_000;
+  private static final Amounts LIMITS = Amounts.of(Dimension.INPUT_TOKENS, LIMIT);
   private static final String OTHER = "k/o";
 
   /** What a line may have. */
@@ -68,12 +71,7 @@ class EtaLinesTest {
   })
   void shouldTellWhenALineGoes(String kind, int mostPercent) {
     // given
-    Set<With> with = EnumSet.noneOf(With.class);
-    for (String part : kind.split("\\+")) {
-      if (!part.equals("PLAIN")) {
-        with.add(With.valueOf(part));
-      }
-    }
+    Set<With> with = with(kind);
     int told = 0;
     List<String> off = new ArrayList<>();
 
@@ -88,6 +86,103 @@ class EtaLinesTest {
     assertThat(100.0 * off.size() / told)
         .as("seed, request: told, waited; %s", off)
         .isLessThanOrEqualTo(mostPercent);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "PLAIN",
+        "SMALL+REQUESTS",
+        "CLASSES",
+        "CLASSES+SMALL",
+        "CEILINGS+CLASSES+SMALL",
+        "ALSO+CEILINGS+SMALL",
+        "SEED+CEILINGS",
+        "SEED+CEILINGS+SMALL+HOLD",
+        "HOLD+CLASSES+SMALL",
+        "BREAKER",
+        "BREAKER+SMALL",
+        "BREAKER+CEILINGS+CLASSES+SMALL",
+        "BREAKER+ALSO+SMALL",
+        "BREAKER+SEED+CEILINGS"
+      })
+  void shouldNeverTellAWaitOfNothing(String kind) {
+    // when: some are told at every step of the line
+    List<String> nothing = new ArrayList<>();
+    for (int seed = 0; seed < LINES; seed++) {
+      new Line(with(kind), seed).tellOnTheWay(nothing);
+    }
+
+    // then
+    assertThat(nothing).isEmpty();
+  }
+
+  @Test
+  void shouldLetAReservePayForSmallCallsBehindAnyNumberThatItNeverPaysFor() {
+    // given: a reserve of 12,000, and a line of calls of its class that are larger
+    EngineContext context = OrderContext.quota().limits(LIMITS).reserve(0.2).start();
+    ask("batch1", "a", 25_000).of(context);
+    ask("batch2", "a", 25_000).of(context);
+    for (int i = 0; i < 24; i++) {
+      ask("large" + i, "a", 25_000).interactive().of(context);
+    }
+
+    // when
+    List<Event> events = ask("small", "a", 600).interactive().of(context);
+
+    // then
+    assertThat(OrderContext.granted(events)).containsExactly("small");
+  }
+
+  @Test
+  void shouldTellTheTurnOfWhoADrainDoesNotLookAt() {
+    // given: the same, and a margin at which the reserve is 10,200; it may be 12,000 again
+    QuotaDefinition definition = OrderContext.quota().limits(LIMITS).reserve(0.2).definition();
+    EngineContext context =
+        EngineContext.with(Redefined.like(definition).withoutMargin().definition());
+    ask("batch1", "a", 25_000).of(context);
+    ask("batch2", "a", 25_000).of(context);
+    for (int i = 0; i < 24; i++) {
+      ask("large" + i, "a", 11_000).interactive().of(context);
+    }
+
+    // when
+    List<Event> events = ask("small", "a", 600).interactive().of(context);
+
+    // then
+    assertThat(EngineContext.only(events, LeaseQueued.class).etaMs()).isGreaterThan(60_000);
+  }
+
+  @Test
+  void shouldTellWhoIsBehindACallLargerThanItsCeilingThatItWaits() {
+    // given: a ceiling that is lower at this margin, and a call of 12,000 that takes it whole
+    QuotaDefinition definition =
+        OrderContext.quota()
+            .limits(LIMITS)
+            .tenants(Map.of("a", OrderContext.tenant(1_000, 0.2, "a*")))
+            .definition();
+    EngineContext context =
+        EngineContext.with(
+            Redefined.like(definition).preset(Preset.SEED).withoutMargin().definition());
+    long first = context.show().levels().get(Dimension.INPUT_TOKENS) - 11_000;
+    ask("first", "b1", first).of(context);
+    ask("large", "a1", 12_000).of(context);
+
+    // when: 11,000 are there
+    List<Event> events = ask("small", "b1", 100).of(context);
+
+    // then: the large one waits for another 1,000
+    assertThat(EngineContext.only(events, LeaseQueued.class).etaMs()).isBetween(1_000L, 1_500L);
+  }
+
+  private static Set<With> with(String kind) {
+    Set<With> with = EnumSet.noneOf(With.class);
+    for (String part : kind.split("\\+")) {
+      if (!part.equals("PLAIN")) {
+        with.add(With.valueOf(part));
+      }
+    }
+    return with;
   }
 
   /** One line. */
@@ -127,8 +222,36 @@ class EtaLinesTest {
       return told.size();
     }
 
+    void tellOnTheWay(List<String> nothing) {
+      define();
+      refuse();
+      List<Ask> asks = asks();
+      for (Ask each : asks) {
+        List<Event> events = each.of(context);
+        nothing(events, nothing);
+        note(events);
+      }
+      int step = 0;
+      while (step++ < 200 && goneAtMs.size() < asks.size()) {
+        for (int i = 0; i < 3; i++) {
+          nothing(asks.get(random.nextInt(asks.size())).of(context), nothing);
+        }
+        long dueMs = context.engine.nextDeadlineMs() - context.nowMs;
+        note(context.sleep(random.nextBoolean() ? dueMs : Math.min(dueMs, oneOf(1, 50, 700))));
+      }
+    }
+
+    private void nothing(List<Event> events, List<String> nothing) {
+      for (Event event : events) {
+        Event decision = event instanceof DecisionRepeated e ? e.decision() : event;
+        if (decision instanceof LeaseQueued q && q.etaMs() <= 0) {
+          nothing.add(seed + ", " + q.requestId() + " at " + context.nowMs + ", " + q.position());
+        }
+      }
+    }
+
     private void define() {
-      Amounts limits = Amounts.of(Dimension.INPUT_TOKENS, LIMIT);
+      Amounts limits = LIMITS;
       if (with.contains(With.REQUESTS)) {
         limits = limits.with(Dimension.REQUESTS, oneOf(5, 20));
       }

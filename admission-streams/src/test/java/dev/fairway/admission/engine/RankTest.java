@@ -126,20 +126,20 @@ class RankTest {
 
   @Test
   void shouldBoundTheShareOfRetriesAboveAFloorOfTen() {
-    // given: 40 calls this minute, all failed
+    // given: 36 calls this minute, all failed
     EngineContext context = quota().start();
-    IntStream.range(0, 40).forEach(i -> fail(context, "f" + i, "a" + i, "T" + i));
+    IntStream.range(0, 36).forEach(i -> fail(context, "f" + i, "a" + i, "T" + i));
 
     // when
     List<RejectReason> reasons =
-        IntStream.range(0, 12)
+        IntStream.range(0, 17)
             .mapToObj(i -> ask("r" + i, "a" + i, 0).task("T" + i).retryOf("f" + i).of(context))
             .flatMap(List::stream)
             .filter(LeaseRejected.class::isInstance)
             .map(e -> ((LeaseRejected) e).reason())
             .toList();
 
-    // then
+    // then: ten, and a tenth of the 50 calls
     assertThat(reasons).containsExactly(RejectReason.BUDGET_SPENT, RejectReason.BUDGET_SPENT);
   }
 

@@ -208,7 +208,7 @@ public final class RandomValues extends RandomScalars {
                 new Row.TenantRow(
                     quotaId(), id(), number(), number(), number(), list(this::bucket)),
             () -> new Row.ReserveRow(quotaId(), id(), number(), list(this::bucket)),
-            () -> new Row.RetriesRow(id(), list(this::number)),
+            () -> new Row.RetriesRow(id(), list(this::number), random.nextInt(4)),
             () -> new Row.RoleRow(quotaId(), id(), stats(), number(), list(this::number)),
             () -> new Row.OutputsRow(quotaId(), id(), random.nextInt(), list(this::number)),
             () -> new Row.AgentRow(quotaId(), id(), trend(), random.nextBoolean(), number()),

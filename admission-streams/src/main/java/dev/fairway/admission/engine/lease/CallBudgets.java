@@ -6,10 +6,16 @@ import dev.fairway.admission.engine.state.QuotaState;
 import java.util.List;
 
 /**
- * Bounds on calls and retries: calls of a task, retries of a task (without a task id: of an agent
- * in a rolling hour), and the share of a quota's calls that may be retries.
+ * Bounds on calls and retries: calls of a task, retries of a task, and the share of a quota's calls
+ * that may be retries. Without a task id: retries of one call, and those of its agent in a rolling
+ * hour, of which its successful calls take some off.
  */
 final class CallBudgets {
+
+  private static final long STEP_MS = 1_000;
+
+  /** Both minutes that a share is counted over are past by then. */
+  private static final long LONGEST_MS = 120_000;
 
   private CallBudgets() {}
 
@@ -46,16 +52,17 @@ final class CallBudgets {
     if (!order.ranked() || attempts.attempt() <= 1) {
       return null;
     }
-    Spent spent = spentRetries(key, order.retriesPerTask(), agentId, attempts.budgetTask());
+    Spent spent = spentRetries(key, order.retriesPerTask(), agentId, attempts);
     spent = spent != null ? spent : spentShare(quota, order.retryShareBp(), key.nowMs());
     Long impliedUntilMs = attempts.impliedUntilMs();
     return spent == null || impliedUntilMs == null ? spent : spent.ofImplied(impliedUntilMs);
   }
 
-  private static Spent spentRetries(KeyState key, Integer most, String agentId, String budgetTask) {
+  private static Spent spentRetries(KeyState key, Integer most, String agentId, Attempts attempts) {
     if (most == null) {
       return null;
     }
+    String budgetTask = attempts.budgetTask();
     if (budgetTask != null) {
       return key.retriesOf(budgetTask) >= most
           ? new Spent(
@@ -66,6 +73,13 @@ final class CallBudgets {
                   + " retries; find out why its calls fail before it makes more",
               null)
           : null;
+    }
+    if (attempts.impliedUntilMs() == null && attempts.attempt() - 1 > most) {
+      return new Spent(
+          "The call that it retries has been retried "
+              + most
+              + " times; find out why it fails before it is made once more",
+          null);
     }
     List<Long> times = key.retriesOfAgent(agentId);
     int bound = Math.min(most, KeyState.MAX_RETRIES_NOTED);
@@ -79,7 +93,8 @@ final class CallBudgets {
             + agentId
             + "' has made its "
             + most
-            + " retries of this hour that count in no task; find out why its calls fail",
+            + " retries of this hour that count in no task, and too few of its calls succeed to make"
+            + " up for them; find out why its calls fail",
         retryAtMs);
   }
 
@@ -88,19 +103,27 @@ final class CallBudgets {
       return null;
     }
     double share = shareBp / 10_000.0;
-    double retries = quota.calls().retries(nowMs) + 1;
-    double allowed = Math.max(OrderPolicy.RETRY_FLOOR, share * (quota.calls().calls(nowMs) + 1));
-    if (retries <= allowed) {
+    if (hasRoom(quota, share, nowMs)) {
       return null;
     }
+    // Retries leave the minute one by one: who was told a whole minute would find it empty.
+    long roomAtMs = nowMs + STEP_MS;
+    while (!hasRoom(quota, share, roomAtMs) && roomAtMs < nowMs + LONGEST_MS) {
+      roomAtMs += STEP_MS;
+    }
     return new Spent(
-        "More than "
-            + share * 100
-            + " % of this minute's calls of quota '"
+        "Of this minute's calls of quota '"
             + quota.id()
-            + "' are retries, and more than "
+            + "' "
             + OrderPolicy.RETRY_FLOOR
-            + "; calls fail more often than they should",
-        nowMs + 60_000);
+            + " and "
+            + share * 100
+            + " % are retries, which is the most; calls fail more often than they should",
+        roomAtMs);
+  }
+
+  private static boolean hasRoom(QuotaState quota, double share, long atMs) {
+    double retries = quota.calls().retries(atMs) + 1;
+    return retries <= OrderPolicy.RETRY_FLOOR + share * (quota.calls().calls(atMs) + 1);
   }
 }

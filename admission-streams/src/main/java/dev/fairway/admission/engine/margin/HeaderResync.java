@@ -184,7 +184,7 @@ public final class HeaderResync {
     long lost = Amounts.saturatedSubtract(before, after);
     // A provider whose bucket is full refills nothing, and what it would have refilled is no loss.
     boolean full = after >= quota.depth(d) || provider >= quota.depth(d);
-    return quota.outside(d).after(tx.nowMs(), lost, full, quota.limit(d));
+    return quota.outside(d).after(tx.nowMs(), quota.answeredAtMs(d), lost, full, quota.limit(d));
   }
 
   /** What of the provider's window nobody here took, moved into what its number allows. */

@@ -4,7 +4,8 @@ import dev.fairway.admission.engine.bucket.FixedPoint;
 
 /**
  * What others take from a limit, learned from how far the provider's level lies from ours. An
- * exponentially weighted mean that rises within a minute and falls within two. Pure arithmetic.
+ * exponentially weighted mean that rises within a minute and falls within two; after two minutes of
+ * silence nothing is known. Pure arithmetic.
  *
  * @param perMinuteMilli the rate, thousandths of a token per minute
  * @param sampledAtMs time of the last sample, or null before the first
@@ -15,8 +16,8 @@ public record OutsideRate(long perMinuteMilli, Long sampledAtMs, long pending) {
   public static final OutsideRate NONE = new OutsideRate(0, null, 0);
 
   private static final long SAMPLE_MS = 500;
-  private static final double RISE_MS = 60_000;
-  private static final double FALL_MS = 120_000;
+  private static final long RISE_MS = 60_000;
+  private static final long FALL_MS = 120_000;
   private static final double MILLI_PER_MINUTE = 60_000_000.0;
 
   /** Refill units of a token per minute are {@value FixedPoint#ONE_BP}; of a thousandth, ten. */
@@ -32,12 +33,19 @@ public record OutsideRate(long perMinuteMilli, Long sampledAtMs, long pending) {
   /**
    * The rate after a resync, or null if the last sample is too recent for another.
    *
+   * @param heardAtMs when the provider's level was told last, or null: counts where nothing is
+   *     sampled yet
    * @param lost balance before less balance after
    * @param full whether ours or the provider's bucket is full: then they tell no difference, and
    *     the rate decays
    * @param limitPerMinute the rate never exceeds it
    */
-  public Long after(long atMs, long lost, boolean full, long limitPerMinute) {
+  public Long after(long atMs, Long heardAtMs, long lost, boolean full, long limitPerMinute) {
+    Long sinceMs = sampledAtMs != null ? sampledAtMs : heardAtMs;
+    if (sinceMs == null || atMs - sinceMs >= FALL_MS) {
+      // Long full, even at half of the rate: the balance tells nothing of that time.
+      return 0L;
+    }
     if (sampledAtMs == null) {
       return perMinuteMilli;
     }
@@ -50,9 +58,14 @@ public record OutsideRate(long perMinuteMilli, Long sampledAtMs, long pending) {
     if (full) {
       sample = 0;
     }
-    double share = Math.min(1, elapsedMs / (sample > old ? RISE_MS : FALL_MS));
+    double share = Math.min(1, (double) elapsedMs / (sample > old ? RISE_MS : FALL_MS));
     double next = old + share * (sample - old);
     return Math.round(Math.max(0, Math.min(next, limitPerMinute * 1000.0)));
+  }
+
+  /** Whether it says anything of that time. */
+  public boolean isFresh(long atMs) {
+    return sampledAtMs != null && atMs - sampledAtMs < FALL_MS;
   }
 
   /** The rate as it is, and nothing sampled: what happens from now on is told by other resyncs. */

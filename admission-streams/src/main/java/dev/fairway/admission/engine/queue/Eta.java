@@ -72,7 +72,7 @@ public final class Eta {
       PassEta.Head head,
       boolean told,
       long atMs) {
-    long inOrder = inOrderMs(key, quota, waiter, ahead, told, atMs);
+    long inOrder = inOrderMs(key, quota, waiter, ahead, head, told, atMs);
     if (ahead.count() == 0 || inOrder <= 0) {
       return inOrder;
     }
@@ -96,11 +96,17 @@ public final class Eta {
   }
 
   private static long inOrderMs(
-      KeyState key, QuotaState quota, Waiter waiter, Ahead ahead, boolean told, long atMs) {
+      KeyState key,
+      QuotaState quota,
+      Waiter waiter,
+      Ahead ahead,
+      PassEta.Head head,
+      boolean told,
+      long atMs) {
     long startMs = startMs(quota, atMs);
     long fromMs = atMs + startMs;
     long wait = Math.max(holdMs(quota, atMs), startMs + ceilingMs(quota, waiter, ahead, fromMs));
-    wait = Math.max(wait, startMs + inQuotaMs(quota, waiter, ahead, told, fromMs));
+    wait = Math.max(wait, startMs + inQuotaMs(quota, waiter, ahead, head, told, fromMs));
     wait = Math.max(wait, rampMs(quota, ahead, atMs));
     wait = outOfGuardMs(quota, wait, atMs);
     if (quota.policy().order().also().isEmpty() || quota.also() == null) {
@@ -125,8 +131,9 @@ public final class Eta {
   }
 
   private static long inQuotaMs(
-      QuotaState quota, Waiter waiter, Ahead ahead, boolean told, long atMs) {
-    long byTag = 0;
+      QuotaState quota, Waiter waiter, Ahead ahead, PassEta.Head head, boolean told, long atMs) {
+    boolean counts = told || quota.policy().order().ranked(); // SEED sends away by sums alone.
+    long byTag = counts ? frontMs(quota, waiter, ahead, head, atMs) : 0;
     long byReserve = 0;
     boolean parts = !ahead.byTenant().isEmpty() || quota.reserves().any();
     boolean windowed =
@@ -163,6 +170,26 @@ public final class Eta {
       }
     }
     return parts ? Math.min(byTag, byReserve) : byTag;
+  }
+
+  /**
+   * Until the front goes, which ends the turns of all behind it. What its tenant's ceiling lets the
+   * tenant take by some time may be less than the front alone takes.
+   */
+  private static long frontMs(
+      QuotaState quota, Waiter waiter, Ahead ahead, PassEta.Head head, long atMs) {
+    if (ahead.byTenant().isEmpty() || quota.also() == null) {
+      return 0;
+    }
+    Turns.Waiting front = head.at(quota, atMs);
+    if (front == null || front.fit().dueMs() == PassEta.NEVER) {
+      return 0;
+    }
+    long tag = quota.order().topTag(waiter);
+    long frontTag = quota.order().topTag(front.head());
+    boolean behind =
+        frontTag < tag || (frontTag == tag && front.head().arrival() < waiter.arrival());
+    return behind ? Math.max(0, front.fit().dueMs() - atMs) : 0;
   }
 
   /** What the first of those ahead take, in order. */

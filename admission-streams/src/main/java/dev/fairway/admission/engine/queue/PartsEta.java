@@ -44,12 +44,13 @@ final class PartsEta {
 
   /**
    * Its own reserve serves who may use it, in their order, as far as the quota itself has what the
-   * reserve promises. Never where it has none, or where the call is larger than that.
+   * reserve promises. Never where it has none, where the call is larger than that, or where a drain
+   * does not look at it.
    */
   long byReserveMs() {
     ShareBuckets reserve = reserveOf == null ? null : quota.reserves().of(reserveOf);
     long own = waiter.estimate().get(d);
-    if (reserve == null || !reserve.has(d) || own > reserve.cap(quota, d)) {
+    if (reserve == null || !reserve.has(d) || own > reserve.cap(quota, d) || lanes.outOfSight()) {
       return Long.MAX_VALUE;
     }
     long before = lanes.ahead(reserveOf, d);

@@ -32,7 +32,7 @@ final class PassEta {
     private boolean known;
     private Turns.Waiting waiting;
 
-    private Turns.Waiting at(QuotaState quota, long atMs) {
+    Turns.Waiting at(QuotaState quota, long atMs) {
       if (!known) {
         known = true;
         waiting = Turns.front(quota, atMs);

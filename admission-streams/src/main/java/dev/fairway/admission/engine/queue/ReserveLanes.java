@@ -26,6 +26,7 @@ final class ReserveLanes {
   private Amounts seenBefore = Amounts.NONE;
   private Amounts rest = Amounts.NONE;
   private Amounts restBefore = Amounts.NONE;
+  private int tooLargeBefore;
 
   private ReserveLanes(QuotaState quota) {
     this.quota = quota;
@@ -51,6 +52,14 @@ final class ReserveLanes {
   /** The same of those that are served before the request. */
   long ahead(String leaseClass, Dimension d) {
     return with(before.get(leaseClass), restBefore, leaseClass, d);
+  }
+
+  /**
+   * Whether so many that no reserve pays for, as it is now, are before the request that a drain
+   * does not look at it.
+   */
+  boolean outOfSight() {
+    return tooLargeBefore >= Passers.CANDIDATES;
   }
 
   private long with(Amounts known, Amounts unseen, String leaseClass, Dimension d) {
@@ -80,6 +89,8 @@ final class ReserveLanes {
           if (first) {
             before.merge(leaseClass, next.estimate(), Amounts::plus);
           }
+        } else if (first && leaseClass.equals(waiter.standing().leaseClass())) {
+          tooLargeBefore++;
         }
         next = tenant.nextInLane(lane, next);
       }

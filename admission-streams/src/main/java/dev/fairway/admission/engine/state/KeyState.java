@@ -41,6 +41,9 @@ public final class KeyState {
   /** Most retries noted of an agent; a larger budget is not told apart from this one. */
   public static final int MAX_RETRIES_NOTED = 100;
 
+  /** Successful calls of an agent that take one of these retries off. */
+  static final int SUCCESSES_PER_RETRY = 3;
+
   /** Most failed calls of an agent of which a request is taken for the retry. */
   private static final int MAX_UNCLAIMED = 16;
 
@@ -142,7 +145,10 @@ public final class KeyState {
     return task == null ? 0 : task.retries();
   }
 
-  /** When an agent retried without a task id in the hour up to now, oldest first. */
+  /**
+   * When an agent retried without a task id in the hour up to now, oldest first; without those that
+   * its successful calls have taken off since.
+   */
   public List<Long> retriesOfAgent(String agentId) {
     RetriesRow row = retries.get(agentId);
     return row == null
@@ -415,7 +421,7 @@ public final class KeyState {
   void addRetry(String agentId) {
     List<Long> times = new ArrayList<>(retriesOfAgent(agentId));
     times.add(nowMs);
-    putRetries(agentId, times);
+    putRetries(agentId, times, successesOf(agentId));
   }
 
   /** Takes the last such retry back. */
@@ -423,13 +429,36 @@ public final class KeyState {
     List<Long> times = new ArrayList<>(retriesOfAgent(agentId));
     if (!times.isEmpty()) {
       times.remove(times.size() - 1);
-      putRetries(agentId, times);
+      putRetries(agentId, times, successesOf(agentId));
     }
   }
 
-  private void putRetries(String agentId, List<Long> times) {
+  /**
+   * A call of an agent succeeded. So a few per cent of failures never add up, and a loop of
+   * failures has its retries of an hour and no more.
+   */
+  void succeeded(String agentId) {
+    List<Long> times = new ArrayList<>(retriesOfAgent(agentId));
+    if (times.isEmpty()) {
+      return; // What is not retried yet is not paid for in advance.
+    }
+    int successes = successesOf(agentId) + 1;
+    if (successes >= SUCCESSES_PER_RETRY) {
+      times.remove(0);
+      successes = 0;
+    }
+    putRetries(agentId, times, successes);
+  }
+
+  private int successesOf(String agentId) {
+    RetriesRow row = retries.get(agentId);
+    return row == null ? 0 : row.successes();
+  }
+
+  private void putRetries(String agentId, List<Long> times, int successes) {
     int excess = Math.max(0, times.size() - MAX_RETRIES_NOTED);
-    RetriesRow row = new RetriesRow(agentId, List.copyOf(times.subList(excess, times.size())));
+    RetriesRow row =
+        new RetriesRow(agentId, List.copyOf(times.subList(excess, times.size())), successes);
     if (row.atMs().isEmpty()) {
       RetriesRow old = retries.remove(agentId);
       retryUse.remove(last(old), agentId);

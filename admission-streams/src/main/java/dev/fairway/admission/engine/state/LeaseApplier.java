@@ -244,6 +244,7 @@ final class LeaseApplier {
     LearnApplier.learnCall(key, quota, old, e);
     if (e.outcome() == Outcome.SUCCEEDED) {
       quota.overloads = 0;
+      key.succeeded(e.agentId());
     }
     if (e.outcome() == Outcome.RATE_LIMITED) {
       // No interval with a 429 in it is clean.

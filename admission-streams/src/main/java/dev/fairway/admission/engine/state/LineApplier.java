@@ -6,6 +6,7 @@ import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.Reweighting;
 import dev.fairway.admission.engine.Event.WaiterReweighted;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
@@ -96,10 +97,24 @@ final class LineApplier {
     }
   }
 
-  /** Retries have no reserve. */
+  /**
+   * Retries have no reserve. Neither has a call that is larger than its reserve ever is: it would
+   * stand in the way of those that a drain looks at.
+   */
   static long lanes(QuotaState quota, Waiter waiter) {
-    int lane = quota.policy.order().laneOf(waiter.standing().leaseClass());
-    return lane < 0 || waiter.attempt() > 1 ? 0 : 1L << lane;
+    String leaseClass = waiter.standing().leaseClass();
+    int lane = quota.policy.order().laneOf(leaseClass);
+    if (lane < 0 || waiter.attempt() > 1) {
+      return 0;
+    }
+    ShareBuckets reserve = quota.reserves().of(leaseClass);
+    for (int i = 0; i < Dimension.count() && quota.policy.order().ranked(); i++) {
+      Dimension d = Dimension.of(i);
+      if (reserve.has(d) && waiter.estimate().get(d) > reserve.largestDefined(quota, d)) {
+        return 0;
+      }
+    }
+    return 1L << lane;
   }
 
   static void dequeue(KeyState key, QuotaState quota, Waiter waiter, String identity) {

@@ -436,11 +436,13 @@ public final class QuotaState {
     }
   }
 
-  /** What is kept free of a dimension whatever is asked for. */
+  /** What a full bucket keeps free of a dimension beside a call of the usual size. */
   public long keptFree(Dimension d) {
     boolean adaptive = modes[d.ordinal()] == MarginModeName.ADAPTIVE;
     if (adaptive && (d == Dimension.INPUT_TOKENS || d == Dimension.TOKENS)) {
-      return Math.min(depth(d), Need.keptFree(0, 0, zMilli, uncertain(d), needFloor(d)));
+      long usual = Math.min(depth(d), Math.round(statistics.meanInput()));
+      long need = Need.tokens(usual, 0, zMilli, uncertain(d), needFloor(d), depth(d));
+      return Math.max(0, need - usual);
     }
     return depth(d) - usableCap(d);
   }

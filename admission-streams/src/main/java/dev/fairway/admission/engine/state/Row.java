@@ -153,8 +153,13 @@ public sealed interface Row {
     }
   }
 
-  /** One per agent that retried without a task id in the last hour: when, oldest first. */
-  record RetriesRow(String agentId, List<Long> atMs) implements Row {
+  /**
+   * One per agent that retried without a task id in the last hour.
+   *
+   * @param atMs when, oldest first; without those that successful calls have taken off
+   * @param successes calls that succeeded since they took the last one off
+   */
+  record RetriesRow(String agentId, List<Long> atMs, int successes) implements Row {
     @Override
     public RowId id() {
       return new RowId(Kind.RETRIES, "", agentId);

@@ -13,7 +13,7 @@ class OutsideRateTest {
     OutsideRate now = rate;
     for (int i = 1; i <= resyncs; i++) {
       long atMs = fromMs + i * 2_000L;
-      now = now.sampled(atMs, lost, now.after(atMs, lost, false, LIMIT));
+      now = now.sampled(atMs, lost, now.after(atMs, null, lost, false, LIMIT));
     }
     return now;
   }
@@ -47,9 +47,9 @@ class OutsideRateTest {
     OutsideRate start = new OutsideRate(0, 1_000L, 0);
 
     // when
-    Long early = start.after(1_499, 100, false, LIMIT);
+    Long early = start.after(1_499, null, 100, false, LIMIT);
     OutsideRate kept = start.sampled(1_499, 100, early);
-    Long late = kept.after(2_000, 100, false, LIMIT);
+    Long late = kept.after(2_000, null, 100, false, LIMIT);
 
     // then: 200 in a second are 12000 a minute, of which a sixtieth counts
     assertThat(early).isNull();
@@ -62,8 +62,24 @@ class OutsideRateTest {
     OutsideRate known = new OutsideRate(6_000_000, 0L, 0);
 
     // then
-    assertThat(known.after(12_000, 0, true, LIMIT)).isEqualTo(5_400_000);
-    assertThat(known.after(12_000, 0, false, LIMIT)).isEqualTo(6_000_000);
+    assertThat(known.after(12_000, null, 0, true, LIMIT)).isEqualTo(5_400_000);
+    assertThat(known.after(12_000, null, 0, false, LIMIT)).isEqualTo(6_000_000);
+  }
+
+  @Test
+  void shouldForgetWhatWasSampledTwoMinutesAgo() {
+    // given
+    OutsideRate known = new OutsideRate(6_000_000, 0L, 0);
+
+    // then: in hours, what the balance lost was lost at no rate that could be told
+    assertThat(known.after(119_999, null, 0, false, LIMIT)).isEqualTo(6_000_000);
+    assertThat(known.after(120_000, null, 0, false, LIMIT)).isZero();
+    assertThat(known.after(40_000_000, null, 30_000, false, LIMIT)).isZero();
+    assertThat(known.paused().after(119_999, 0L, 0, false, LIMIT)).isEqualTo(6_000_000);
+    assertThat(known.paused().after(120_000, 0L, 0, false, LIMIT)).isZero();
+    assertThat(known.isFresh(119_999)).isTrue();
+    assertThat(known.isFresh(120_000)).isFalse();
+    assertThat(known.paused().isFresh(1)).isFalse();
   }
 
   @Test
