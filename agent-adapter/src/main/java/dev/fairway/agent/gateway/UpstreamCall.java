@@ -2,12 +2,14 @@ package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.provider.Credentials;
 import java.io.IOException;
+import java.net.ProtocolException;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.eclipse.jetty.client.BytesRequestContent;
 import org.eclipse.jetty.client.Request;
 import org.eclipse.jetty.client.Response;
+import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.util.thread.SerializedInvoker;
 
@@ -66,7 +68,7 @@ final class UpstreamCall {
             .method(plan.method())
             .headers(headers -> Headers.toUpstream(plan.headers(), headers, upstream, key))
             .onRequestBegin(this::onSent)
-            .onResponseBegin(response -> connection.answered());
+            .onResponseBegin(this::onAnswer);
     if (plan.body().length > 0) {
       made.body(
           new BytesRequestContent(
@@ -79,6 +81,16 @@ final class UpstreamCall {
     sent = true;
     sentAtMs = context.nowMs();
     connection = context.usedConnections().mark(begun.getConnection());
+  }
+
+  private void onAnswer(Response response) {
+    connection.answered();
+    if (response.getStatus() == HttpStatus.SWITCHING_PROTOCOLS_101) {
+      // Nobody asked for another protocol; Jetty would leave the connection to it, and the call
+      // without an end.
+      var unused =
+          response.abort(new ProtocolException("status 101, an upgrade that was not asked for"));
+    }
   }
 
   /**

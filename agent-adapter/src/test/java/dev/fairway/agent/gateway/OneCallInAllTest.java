@@ -61,6 +61,10 @@ class OneCallInAllTest {
     HALF_A_HEAD("HTTP/1.1 200 OK\r\ncontent-", "", false),
     NOTHING("", "", false),
     EARLY_HINTS_ALONE(EARLY, "", false),
+    OTHER_PROTOCOL(
+        "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n",
+        "",
+        false),
     NO_HTTP("hello there\r\n\r\n", "", false),
     FAILED(json(500, FAILURE), "", false),
     FAILED_SLOWLY(json(529, FAILURE), 20, false),
@@ -271,6 +275,12 @@ class OneCallInAllTest {
     fixture.admission.holds = false;
     fixture.admission.asked.forEach(question -> question.grant(fixture.admission));
     call.goOn(); // Its connection may be used again.
+    if (!keyed) { // Else it may go on without its client. What is under way has not failed yet.
+      await()
+          .pollInterval(Duration.ofMillis(2))
+          .atMost(LONG)
+          .until(() -> fixture.gateway().stats().open() == 0);
+    }
   }
 
   /** Whatever ends a call, or a client's part in it. */
