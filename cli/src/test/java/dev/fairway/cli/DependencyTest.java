@@ -47,7 +47,8 @@ class DependencyTest {
                       "dev.fairway.schemas",
                       "dev.fairway.cli.embedded")
                   .or(type(TransactionSettings.class))
-                  .or(type(FileTrouble.class)));
+                  .or(type(FileTrouble.class))
+                  .or(type(UsageErrors.class)));
 
   /** What commands do can be used and tested without a command line. */
   @ArchTest
