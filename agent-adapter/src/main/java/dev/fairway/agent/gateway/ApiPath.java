@@ -118,7 +118,7 @@ record ApiPath(String plain, String sent, Trouble trouble) {
   /** Without empty segments, {@code .} and {@code ..}; null if it leads out of the root. */
   private static String resolved(String path) {
     List<String> segments = new ArrayList<>();
-    for (String segment : path.split("/")) {
+    for (String segment : path.split("/", -1)) {
       if (segment.equals("..")) {
         if (segments.isEmpty()) {
           return null;
@@ -132,7 +132,7 @@ record ApiPath(String plain, String sent, Trouble trouble) {
   }
 
   private static boolean hasDots(String path) {
-    return List.of(path.split("/")).stream().anyMatch(part -> part.matches("\\.\\.?"));
+    return List.of(path.split("/", -1)).stream().anyMatch(part -> part.matches("\\.\\.?"));
   }
 
   private static boolean isVisible(int c) {
