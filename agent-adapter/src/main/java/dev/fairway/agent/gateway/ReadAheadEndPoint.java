@@ -1,6 +1,7 @@
 package dev.fairway.agent.gateway;
 
 import java.io.IOException;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -75,6 +76,15 @@ final class ReadAheadEndPoint extends SocketChannelEndPoint {
       tryFillInterested(callback);
     } finally {
       awaiting = null;
+    }
+  }
+
+  /** Whether the client hears of a reset if the connection is closed from here on, or of an end. */
+  void resetOnClose(boolean reset) {
+    try {
+      getChannel().setOption(StandardSocketOptions.SO_LINGER, reset ? 0 : -1);
+    } catch (IOException e) {
+      // Closed already: nobody hears of anything.
     }
   }
 
