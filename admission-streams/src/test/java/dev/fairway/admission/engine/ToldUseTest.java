@@ -204,6 +204,31 @@ class ToldUseTest {
   }
 
   @Test
+  void shouldChargeItToTheOtherQuotasAndToItsTenantAsWell() {
+    // given: leases of a day
+    OrderContext.Quota quota = OrderContext.quota().limits(limits());
+    EngineContext shared =
+        quota.tenants(Map.of("a", tenant(1, 0.5, "a*"))).takingFrom("k/o").start();
+    quota.named("k/o").defineIn(shared);
+    String lease =
+        only(shared.ask(EngineContext.request("r1", "a1", 1_000, 100)), LeaseGranted.class)
+            .leaseId();
+    shared.settle(lease, "a1", Outcome.IN_PROGRESS, 1_000L, 9_000L);
+
+    // when
+    LeaseExpired expired = only(shared.sleep(86_400_100), LeaseExpired.class);
+    List<Event> late = shared.settle(lease, "a1", Outcome.FAILED_AFTER_SEND, null, null);
+
+    // then
+    Amounts more = Amounts.of(Dimension.OUTPUT_TOKENS, -8_900);
+    assertThat(expired.also()).isEqualTo(Map.of("k/o", more));
+    assertThat(expired.ceiling()).isEqualTo(more);
+    Event.Shift shift = only(late, LeaseSettled.class).shift();
+    assertThat(shift.also()).isEqualTo(Map.of("k/o", amounts(0, 0)));
+    assertThat(shift.ceiling().get(Dimension.OUTPUT_TOKENS)).isZero();
+  }
+
+  @Test
   void shouldTakeWhatIsToldLateOfAnExpiredLeaseAtItsWord() {
     // given: one limit of both, and more output than was reserved
     EngineContext both = EngineContext.with(EngineContext.quota(EngineContext.tokens(LIMIT), null));
