@@ -178,12 +178,12 @@ final class AgentCommand extends GroupCommand {
             "Expected a MODE or --unset, but found " + (unset ? "both." : "neither."));
       }
       try (Pipeline pipeline = connection.open()) {
-        if (!unset) {
-          new QuotaStore(pipeline)
-              .existing(quota); // One that is gone may still have been switched.
+        AgentStore agents = new AgentStore(pipeline);
+        // A quota that is gone may still have been switched, and can be unset.
+        if (!unset || !agents.isSwitched(id, quota)) {
+          new QuotaStore(pipeline).existing(quota);
         }
-        AgentRegistration changed =
-            new AgentStore(pipeline).switchMode(id, quota, unset ? null : mode.name());
+        AgentRegistration changed = agents.switchMode(id, quota, unset ? null : mode.name());
         say(quota + ": " + (unset ? "as configured" : mode) + " at every gateway '" + id + "'");
         writeJson(Map.of("gateway", id, "modes", changed.getGatewayModes()));
       }

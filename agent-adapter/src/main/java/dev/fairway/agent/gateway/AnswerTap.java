@@ -49,6 +49,11 @@ final class AnswerTap {
     return stream != null;
   }
 
+  /** Whether a stream said that this was all; of another body its length says so. */
+  boolean isWhole() {
+    return stream == null || stream.saidItsEnd();
+  }
+
   /** What a stream has told of its usage, or null. */
   ProviderUsage usageSoFar() {
     return stream == null ? null : stream.usage();

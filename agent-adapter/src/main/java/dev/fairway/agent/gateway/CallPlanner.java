@@ -59,14 +59,14 @@ final class CallPlanner {
   /**
    * The plan of a call.
    *
-   * @param path without the query
+   * @param query as it came, or null
    * @param host the client's address
    * @param port the client's port
    * @throws NotTakenException if no route is for it, or it cannot be read
    */
   CallPlan plan(
       String method,
-      String path,
+      ApiPath path,
       String query,
       HttpFields headers,
       byte[] body,
@@ -74,8 +74,8 @@ final class CallPlanner {
       String host,
       int port)
       throws NotTakenException {
-    Endpoint endpoint = Endpoint.of(method, path);
-    String pathAndQuery = query == null ? path : path + "?" + query;
+    Endpoint endpoint = Endpoint.of(method, path.plain());
+    String pathAndQuery = query == null ? path.sent() : path.sent() + "?" + query;
     requireUri(pathAndQuery);
     if (endpoint == null) {
       return passed(method, path, pathAndQuery, headers, body);
@@ -144,7 +144,7 @@ final class CallPlanner {
   }
 
   /** What a client sent, as one line, cut where it is long. */
-  private static String shown(String text) {
+  static String shown(String text) {
     StringBuilder shown = new StringBuilder();
     text.codePoints()
         .limit(SHOWN_MAX)
@@ -176,7 +176,10 @@ final class CallPlanner {
   /** What is no URI cannot be sent on, so no lease is asked for. */
   private static void requireUri(String pathAndQuery) throws NotTakenException {
     try {
-      var unused = new URI("http://upstream" + pathAndQuery);
+      // Of the characters beyond ASCII the JDK takes some unescaped, and they would go out as "?".
+      if (!new URI("http://upstream" + pathAndQuery).toASCIIString().endsWith(pathAndQuery)) {
+        throw new URISyntaxException(pathAndQuery, "not ASCII");
+      }
     } catch (URISyntaxException e) {
       throw new NotTakenException(
           Trouble.badRequest(
@@ -188,7 +191,7 @@ final class CallPlanner {
 
   /** A call of a path that the gateway does not know: passed on uncounted, or refused. */
   private CallPlan passed(
-      String method, String path, String pathAndQuery, HttpFields headers, byte[] body)
+      String method, ApiPath path, String pathAndQuery, HttpFields headers, byte[] body)
       throws NotTakenException {
     Router.Target target = router.ofUnknownPath();
     if (target == null) {
@@ -196,14 +199,14 @@ final class CallPlanner {
           Trouble.unknownUrl(
               "Expected POST /v1/messages, /v1/messages/count_tokens, /v1/chat/completions,"
                   + " /v1/responses or /v1/embeddings, but found "
-                  + shown(method + " " + path)
+                  + shown(method + " " + path.sent())
                   + ". Check the base URL, or name an upstream for such calls in gateway.unknown."));
     }
     return new CallPlan(
         method,
         pathAndQuery,
         headers,
-        ApiFamily.ofPath(path),
+        path.family(),
         target,
         null,
         body,

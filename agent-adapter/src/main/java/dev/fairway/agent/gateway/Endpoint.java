@@ -35,7 +35,8 @@ enum Endpoint {
 
   /** The endpoint of a call, or null if it is none of these. */
   static Endpoint of(String method, String path) {
-    return method.equals("POST") ? BY_PATH.get(path) : null;
+    // There are upstreams to which "post" is the same.
+    return method.equalsIgnoreCase("POST") ? BY_PATH.get(path) : null;
   }
 
   /** Whether a path is one of theirs. */

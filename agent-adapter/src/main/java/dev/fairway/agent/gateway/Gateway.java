@@ -218,9 +218,18 @@ public final class Gateway implements AutoCloseable {
     http.setSendDateHeader(false);
     http.setRequestHeaderSize(HEADER_BYTES_MAX);
     http.setResponseHeaderSize(HEADER_BYTES_MAX);
-    // A slash too many is a base URL that ends with one.
+    // A slash too many is a base URL that ends with one. What else may be read in two ways is
+    // passed
+    // on as it came, or refused, by ApiPath.
     http.setUriCompliance(
-        UriCompliance.DEFAULT.with("FAIRWAY", UriCompliance.Violation.AMBIGUOUS_EMPTY_SEGMENT));
+        UriCompliance.DEFAULT.with(
+            "FAIRWAY",
+            UriCompliance.Violation.AMBIGUOUS_EMPTY_SEGMENT,
+            UriCompliance.Violation.AMBIGUOUS_PATH_ENCODING,
+            UriCompliance.Violation.AMBIGUOUS_PATH_PARAMETER,
+            UriCompliance.Violation.AMBIGUOUS_PATH_SEGMENT,
+            UriCompliance.Violation.AMBIGUOUS_PATH_SEPARATOR,
+            UriCompliance.Violation.SUSPICIOUS_PATH_CHARACTERS));
     HttpConnectionFactory connections = new HttpConnectionFactory(http);
     ServerConnector connector =
         new ServerConnector(server, 1, 1, connections) {

@@ -8,6 +8,7 @@ import dev.fairway.agent.gateway.LeaseApi.Answer;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -30,6 +31,14 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
   /** A body may come slowly, but not for ever: so many times the longest pause. */
   private static final int BODY_PAUSES_MAX = 5;
 
+  private static final String HEALTH = "/healthz";
+  private static final String METRICS = "/metrics";
+
+  /**
+   * What these ask for is between two ends of a connection; an echo would show the upstream's key.
+   */
+  private static final Set<String> OF_THE_CONNECTION = Set.of("TRACE", "TRACK", "CONNECT");
+
   private final GatewayContext context;
   private final Callers callers;
   private final CallPlanner planner;
@@ -46,9 +55,9 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
-    String path = path(request);
-    ApiFamily family = ApiFamily.ofPath(path);
-    if (path.equals("/healthz")) {
+    ApiPath path = ApiPath.of(request.getHttpURI().getPath());
+    ApiFamily family = path.family();
+    if (path.plain().equals(HEALTH)) {
       plain(
           response,
           callback,
@@ -57,7 +66,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
           "text/plain");
       return true;
     }
-    if (path.equals("/metrics")) {
+    if (path.plain().equals(METRICS)) {
       metrics(request, response, callback, family);
       return true;
     }
@@ -79,6 +88,14 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
       return true;
     }
     Request.addCompletionListener(request, failure -> context.counters().open.decrementAndGet());
+    if (OF_THE_CONNECTION.contains(request.getMethod().toUpperCase(Locale.ROOT))) {
+      refuse(family, response, callback, Trouble.methodNotTaken(request.getMethod()));
+      return true;
+    }
+    if (path.trouble() != null) {
+      refuse(family, response, callback, path.trouble());
+      return true;
+    }
     Caller caller = callers.of(request.getHeaders());
     if (caller == null) {
       refuse(family, response, callback, Trouble.unauthorised());
@@ -88,12 +105,13 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
       refuse(family, response, callback, Trouble.fromABrowser());
       return true;
     }
-    collect(request, response, callback, family, caller);
+    collect(request, response, callback, path, caller);
     return true;
   }
 
-  private static String path(Request request) {
-    return ApiPaths.canonical(Request.getPathInContext(request));
+  /** Whether a path is one that is answered here, to whoever asks. */
+  static boolean isOwn(String path) {
+    return path.equals(HEALTH) || path.equals(METRICS);
   }
 
   /** For Prometheus; where callers have tokens, it needs that of an operator. */
@@ -127,7 +145,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
   }
 
   private void collect(
-      Request request, Response response, Callback callback, ApiFamily family, Caller caller) {
+      Request request, Response response, Callback callback, ApiPath path, Caller caller) {
     Bounds bounds = context.config().bounds();
     BodyCollector body = new BodyCollector(request, bounds.bodyBytes(), context.bodies());
     Request.addCompletionListener(request, failure -> context.bodies().give(body.taken()));
@@ -144,9 +162,9 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
                 (bytes, error) -> {
                   late.cancel();
                   if (error == null) {
-                    begin(request, response, callback, family, caller, bytes);
+                    begin(request, response, callback, path, caller, bytes);
                   } else {
-                    notTaken(response, callback, family, error);
+                    notTaken(response, callback, path.family(), error);
                   }
                 });
   }
@@ -155,19 +173,20 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
       Request request,
       Response response,
       Callback callback,
-      ApiFamily family,
+      ApiPath path,
       Caller caller,
       byte[] body) {
-    if (LeaseApi.isOwn(path(request))) {
-      own(request, response, callback, caller, body);
+    if (LeaseApi.isOwn(path.plain())) {
+      own(request, response, callback, path, caller, body);
       return;
     }
+    ApiFamily family = path.family();
     CallPlan planned;
     try {
       planned =
           planner.plan(
               request.getMethod(),
-              path(request),
+              path,
               request.getHttpURI().getQuery(),
               request.getHeaders(),
               body,
@@ -224,14 +243,19 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
   }
 
   private void own(
-      Request request, Response response, Callback callback, Caller caller, byte[] body) {
+      Request request,
+      Response response,
+      Callback callback,
+      ApiPath path,
+      Caller caller,
+      byte[] body) {
     request.addIdleTimeoutListener(timeout -> false);
     CompletableFuture<Void> gone = new CompletableFuture<>();
     CompletableFuture<Answer> answer =
         leases
             .handle(
                 request.getMethod(),
-                path(request),
+                path.plain(),
                 request.getHttpURI().getQuery(),
                 request.getHeaders(),
                 body,

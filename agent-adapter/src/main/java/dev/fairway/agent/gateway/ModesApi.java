@@ -12,7 +12,8 @@ import java.util.concurrent.CompletableFuture;
 
 /** What the gateway does with the calls of each quota, for operators. Thread-safe. */
 final class ModesApi {
-  private static final String MODES = "/fairway/modes";
+  private static final String ROOT = "/fairway";
+  private static final String MODES = ROOT + "/modes";
 
   private final Modes modes;
   private final Observations observations;
@@ -22,9 +23,9 @@ final class ModesApi {
     this.observations = observations;
   }
 
-  /** Whether a path is one of these calls. */
+  /** Whether a path is one of these calls, or of no upstream's for another reason. */
   static boolean isOwn(String path) {
-    return path.equals(MODES) || path.startsWith(MODES + "/");
+    return path.equals(ROOT) || path.startsWith(ROOT + "/");
   }
 
   /**
@@ -40,7 +41,7 @@ final class ModesApi {
     if (path.equals(MODES) && method.equals("GET")) {
       return CompletableFuture.completedFuture(new Answer(200, all(), null));
     }
-    String quota = path.substring(Math.min(path.length(), MODES.length() + 1));
+    String quota = path.startsWith(MODES + "/") ? path.substring(MODES.length() + 1) : "";
     boolean unset = method.equals("DELETE");
     if ((!method.equals("PUT") && !unset) || !Ids.isQuotaId(quota)) {
       return error(

@@ -28,6 +28,7 @@ final class Recording {
   private int status;
   private HttpFields headers;
   private boolean complete;
+  private boolean failed;
   private String lost;
 
   Recording(Room room) {
@@ -68,9 +69,14 @@ final class Recording {
     return bytes != null && bytes.size() + length <= BYTES_MAX;
   }
 
+  /** The call failed, though its answer came to its end: there is nothing to come back for. */
+  synchronized void failed() {
+    failed = true;
+  }
+
   /** Whether all of the answer has passed, kept or not: the call was made, and went well. */
   synchronized boolean isComplete() {
-    return complete;
+    return complete && !failed;
   }
 
   /** Why the answer is not kept, after "its answer"; null if it is. */
@@ -82,7 +88,7 @@ final class Recording {
   void replay(ClientAnswer answer) {
     byte[] body;
     synchronized (this) {
-      body = complete && bytes != null ? bytes.toByteArray() : null;
+      body = isComplete() && bytes != null ? bytes.toByteArray() : null;
     }
     if (body != null) {
       answer.replay(status, headers, body);

@@ -43,9 +43,16 @@ final class Settling {
     }
   }
 
-  /** The answer is complete. */
-  void complete() {
+  /**
+   * The answer is complete; false if the call has failed all the same: the answer says so, or it is
+   * a stream that ends in the middle.
+   */
+  boolean complete() {
     ProviderReading reading = tap.end();
+    if (reading.kind() == AnswerClass.OK && !tap.isWhole()) {
+      settle(Outcome.FAILED_AFTER_SEND, reading.usage(), signal);
+      return false;
+    }
     Outcome outcome =
         reading.kind() == AnswerClass.OK
             ? Outcome.SUCCEEDED
@@ -55,6 +62,7 @@ final class Settling {
             ? signal
             : ProviderReports.signal(signal.status(), reading);
     settle(outcome, reading.usage(), last);
+    return outcome == Outcome.SUCCEEDED;
   }
 
   /**

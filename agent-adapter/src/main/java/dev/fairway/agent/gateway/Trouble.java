@@ -114,6 +114,12 @@ record Trouble(int status, String message, Duration retryAfter, boolean again, S
         Duration.ofSeconds(1));
   }
 
+  /** A method that nobody may use through a gateway. */
+  static Trouble methodNotTaken(String method) {
+    return new Trouble(
+        405, "Expected a method of an API, but found " + method + ", which is none.", null, false);
+  }
+
   /** The body does not come. */
   static Trouble tooSlow() {
     return new Trouble(
@@ -143,7 +149,7 @@ record Trouble(int status, String message, Duration retryAfter, boolean again, S
 
   String anthropicType() {
     return switch (status) {
-      case 400 -> "invalid_request_error";
+      case 400, 405 -> "invalid_request_error";
       case 401 -> "authentication_error";
       case 403 -> "permission_error";
       case 404 -> "not_found_error";
@@ -156,7 +162,7 @@ record Trouble(int status, String message, Duration retryAfter, boolean again, S
 
   String openaiType() {
     return switch (status) {
-      case 400, 404, 413 -> "invalid_request_error";
+      case 400, 404, 405, 413 -> "invalid_request_error";
       case 401, 403 -> "authentication_error";
       case 429 -> "requests";
       default -> "server_error";

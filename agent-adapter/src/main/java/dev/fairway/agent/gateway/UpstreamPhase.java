@@ -123,8 +123,11 @@ final class UpstreamPhase {
       upstream = new UpstreamCall(context, plan, invoker, () -> retries.trySend(granted));
       upstream.send(this::onHead, this::onUpstreamFailed);
     } catch (RuntimeException e) {
-      log.error("Expected to send a call, but failed; its lease is given back", e);
-      onUpstreamFailed(e);
+      log.error("Expected to send a call, but failed", e);
+      granted.settle(wasSent() ? Outcome.FAILED_AFTER_SEND : Outcome.NOT_SENT, null, null);
+      retries.failed(granted.requestId());
+      call.refuse(
+          new Trouble(500, "The gateway failed on this call; its log says why.", null, false));
     }
   }
 
@@ -285,7 +288,9 @@ final class UpstreamPhase {
 
     @Override
     public void complete() {
-      settling.complete();
+      if (!settling.complete() && recording != null) {
+        recording.failed();
+      }
     }
 
     @Override

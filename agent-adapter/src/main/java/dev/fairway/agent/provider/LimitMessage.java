@@ -3,6 +3,7 @@ package dev.fairway.agent.provider;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -28,6 +29,23 @@ record LimitMessage(
       Pattern.compile("\\bused:? " + NUMBER, Pattern.CASE_INSENSITIVE);
   private static final Pattern REQUESTED =
       Pattern.compile("\\brequested:? " + NUMBER, Pattern.CASE_INSENSITIVE);
+
+  /*
+   * A text names the limit first, and goes on with advice, which speaks of other things: that the
+   * input or output tokens must be reduced, or what another plan has per day. So a unit counts
+   * where it stands as the name of a limit, and of several the first.
+   */
+  private static final String UNIT =
+      "(?:(?:(?<in>input)(?: ?(?:and|or|[/+&]) ?(?=output))?)?(?<out>output)?[ _-])?"
+          + "(?<unit>token|request|call)s?(?![a-z])";
+  private static final List<Pattern> NAMES =
+      List.of(
+          Pattern.compile("(?<![a-z])" + UNIT + "(?=[ _-](?:per|rate[ _-]limit)(?![a-z]))"),
+          Pattern.compile("(?:\\bnumber of|\\blimit (?:of|on|for)) (?:" + NUMBER + " )?" + UNIT),
+          Pattern.compile("\\((?<in>i)?(?<out>o)?(?<unit>[tr])p[mhd]\\)"));
+  private static final Pattern WINDOW =
+      Pattern.compile("(?<![a-z])(?:per[ _-](?:min|hour|day)|daily)|\\([io]?[tr]p[mhd](?=\\))");
+
   private static final Pattern RETRY =
       Pattern.compile(
           "\\b(?:try|retry)(?: again)? (?:in|after) (?:("
@@ -75,33 +93,37 @@ record LimitMessage(
   }
 
   private static Dimension dimension(String text) {
-    if (text.contains("input tokens") || text.contains("input token ")) {
-      return Dimension.INPUT_TOKENS;
+    Matcher first = null;
+    for (Pattern pattern : NAMES) {
+      Matcher m = pattern.matcher(text);
+      if (m.find() && (first == null || m.start() < first.start())) {
+        first = m;
+      }
     }
-    if (text.contains("output tokens") || text.contains("output token ")) {
-      return Dimension.OUTPUT_TOKENS;
+    if (first == null) {
+      return null;
     }
-    if (text.contains("tokens per ")
-        || text.contains("(tpm)")
-        || text.contains("token rate limit")) {
+    if (!first.group("unit").startsWith("t")) {
+      return Dimension.REQUESTS;
+    }
+    boolean input = first.group("in") != null;
+    boolean output = first.group("out") != null;
+    if (input == output) {
       return Dimension.TOKENS;
     }
-    return text.contains("requests per ")
-            || text.contains("(rpm)")
-            || text.contains("request rate limit")
-            || text.contains("call rate limit")
-        ? Dimension.REQUESTS
-        : null;
+    return input ? Dimension.INPUT_TOKENS : Dimension.OUTPUT_TOKENS;
   }
 
   private static Duration window(String text) {
-    if (text.contains("per day") || text.contains("per-day") || text.contains("daily")) {
-      return Limit.DAY;
+    Matcher m = WINDOW.matcher(text);
+    if (!m.find()) {
+      return null;
     }
-    if (text.contains("per min") || text.contains("per-min")) {
-      return Limit.MINUTE;
-    }
-    return text.contains("per hour") ? Duration.ofHours(1) : null;
+    return switch (m.group().charAt(m.group().length() - 1)) {
+      case 'n', 'm' -> Limit.MINUTE;
+      case 'r', 'h' -> Duration.ofHours(1);
+      default -> Limit.DAY; // day, daily, and the d of an abbreviation
+    };
   }
 
   private static Long number(Pattern pattern, String text) {

@@ -20,6 +20,7 @@ public final class ProviderStream {
   private ProviderReading failure;
   private boolean contentBegun;
   private boolean finished;
+  private boolean outputEnded;
   private boolean usageFinal;
   private ProviderReading result;
 
@@ -59,6 +60,14 @@ public final class ProviderStream {
     return finished;
   }
 
+  /**
+   * Whether the stream came to its end, which a break between two events hides: it was told to be
+   * finished, or, but for Anthropic's, why its output ended.
+   */
+  public boolean saidItsEnd() {
+    return finished || outputEnded;
+  }
+
   /** What the stream said in all; the same again if called again. */
   public ProviderReading end() {
     if (result == null) {
@@ -82,6 +91,7 @@ public final class ProviderStream {
     }
     boolean last = endsOutput(type, event);
     finished |= type.equals("message_stop") || isResponseEnd(type);
+    outputEnded |= type.equals("message-end") || saysWhyItEnded(event);
     contentBegun |= isContent(type, event);
     ProviderUsage reported = UsageShapes.find(event);
     if (reported != null) {
@@ -98,8 +108,11 @@ public final class ProviderStream {
       return true;
     }
     JsonNode choices = event.path("choices");
-    return (choices.isArray() && choices.isEmpty())
-        || choices.path(0).path("finish_reason").isTextual()
+    return (choices.isArray() && choices.isEmpty()) || saysWhyItEnded(event);
+  }
+
+  private static boolean saysWhyItEnded(JsonNode event) {
+    return event.path("choices").path(0).path("finish_reason").isTextual()
         || event.path("candidates").path(0).path("finishReason").isTextual();
   }
 

@@ -2,6 +2,7 @@ package dev.fairway.agent.provider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -180,5 +181,41 @@ class GrammarsTest {
             new LimitMessage(Dimension.INPUT_TOKENS, Limit.MINUTE, 30_000L, null, null, null));
     assertThat(azure)
         .isEqualTo(new LimitMessage(Dimension.TOKENS, null, null, null, null, 55_000L));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "tokens per min (TPM): Limit 30000, Requested 34307. The input or output tokens must be"
+            + " reduced in order to run successfully. | TOKENS | 60",
+        "tokens per min (TPM): Limit 9, Requested 8. Output tokens count as well. | TOKENS | 60",
+        "requests per min (RPM): Limit 3, Used 3. Reduce your input tokens. | REQUESTS | 60",
+        "requests per min: Limit 3. The next tier has 500,000 tokens per day. | REQUESTS | 60",
+        "tokens per minute (TPM): Limit 9. A plan without a limit per day is | TOKENS | 60",
+        "your rate limit of 8,000 output tokens per minute. Reduce input tokens | OUTPUT_TOKENS | 60",
+        "rate limit of 30,000 input tokens per minute; max output tokens count | INPUT_TOKENS | 60",
+        "Number of input tokens has exceeded your daily rate limit | INPUT_TOKENS | 86400",
+        "input and output tokens per hour | TOKENS | 3600",
+        "generate_content_input_tokens_per_minute_per_base_model | INPUT_TOKENS | 60",
+        "over its (ITPM): Limit 5 | INPUT_TOKENS | 60",
+        "over its (OTPM): Limit 5 | OUTPUT_TOKENS | 60",
+        "over its (RPD): Limit 5 | REQUESTS | 86400",
+        "Requests rate limit exceeded | REQUESTS |",
+        "Requests have exceeded token rate limit of your tier. | TOKENS |",
+        "have exceeded call rate limit of your tier. | REQUESTS |",
+        "free-models-per-min. Add credits for 1000 free model requests per day | REQUESTS | 60",
+        "input-images per min: Limit 5. The output tokens must be reduced | | 60",
+        "The input or output tokens must be reduced | |"
+      })
+  void shouldTakeTheLimitThatIsNamedAndNotTheAdviceBehindIt(
+      String text, Dimension dimension, Long windowSeconds) {
+    // when
+    LimitMessage read = LimitMessage.of(text);
+
+    // then
+    assertThat(read.dimension()).isEqualTo(dimension);
+    assertThat(read.window())
+        .isEqualTo(windowSeconds == null ? null : Duration.ofSeconds(windowSeconds));
   }
 }

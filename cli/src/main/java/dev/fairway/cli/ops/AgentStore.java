@@ -59,6 +59,12 @@ public final class AgentStore {
     return changed;
   }
 
+  /** Whether gateways with this id were told what to do with a quota's calls. */
+  public boolean isSwitched(String id, String quota) {
+    AgentRegistration known = all().get(id);
+    return known != null && known.getGatewayModes().containsKey(quota);
+  }
+
   /** Retires an agent: its decisions are delivered no more. */
   public void retire(String agentId) {
     pipeline.send(pipeline.topics().agents(), agentId, null);

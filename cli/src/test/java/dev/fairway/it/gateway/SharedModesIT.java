@@ -8,12 +8,15 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.fairway.agent.AdmissionClient;
 import dev.fairway.agent.AdmissionClientConfig;
 import dev.fairway.agent.gateway.Gateway;
+import dev.fairway.cli.Fairway;
 import dev.fairway.cli.config.QuotaYaml;
 import dev.fairway.cli.ops.AgentStore;
 import dev.fairway.cli.ops.ObservedCalls;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.up.RegistrationModes;
 import dev.fairway.schemas.Topics;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -101,8 +104,32 @@ class SharedModesIT {
 
         // then
         await().atMost(SECONDS).until(() -> switched(up).isEmpty());
+        assertThat(unset(up, QUOTA)).startsWith("0 ");
+        assertThat(unset(up, "ant/sonet"))
+            .startsWith("1 ")
+            .contains("Expected a quota 'ant/sonet'");
       }
     }
+  }
+
+  /** What {@code fairway agent mode --unset} ends with, and says. */
+  private static String unset(GatewayUp up, String quota) {
+    StringWriter said = new StringWriter();
+    PrintWriter out = new PrintWriter(said, true);
+    int code =
+        Fairway.run(
+            out,
+            out,
+            "agent",
+            "mode",
+            "gateway",
+            quota,
+            "--unset",
+            "--bootstrap",
+            up.bootstrap(),
+            "--registry",
+            up.registry());
+    return code + " " + said;
   }
 
   private static Pipeline pipeline(GatewayUp up) {
