@@ -124,7 +124,7 @@ class UpIT {
                 - {id: k/q, provider: anthropic, models: ["*"], limits: {requests_per_minute: 10}}
               gateway:
                 port: %d
-                upstreams: {anthropic: {url: "https://api.anthropic.com"}}
+                upstreams: {anthropic: {provider: anthropic}}
               """
                   .formatted(port));
       String folder = parent.resolve("taken").toString();
