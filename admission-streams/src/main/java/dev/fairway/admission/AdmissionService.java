@@ -8,6 +8,7 @@ import dev.fairway.admission.topology.CoordinatorClock;
 import dev.fairway.admission.topology.EngineTasks;
 import dev.fairway.admission.topology.FailureMemory;
 import dev.fairway.schemas.serde.HttpSchemaRegistry;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
 import io.micrometer.core.instrument.binder.kafka.KafkaStreamsMetrics;
@@ -159,6 +160,14 @@ public final class AdmissionService implements AutoCloseable {
   /** Port of health, metrics and status. */
   public int httpPort() {
     return http.port();
+  }
+
+  /**
+   * What {@code /metrics} tells, for other parts of one process to add theirs. It closes with this
+   * service.
+   */
+  public MeterRegistry meters() {
+    return registry;
   }
 
   /** Whether it decides, for those partitions that it owns. */

@@ -63,8 +63,8 @@ public record AdmissionClientConfig(
 
   /** Checks the ranges. */
   public AdmissionClientConfig {
-    notBlank("bootstrapServers", bootstrapServers);
-    notBlank("registryUrl", registryUrl);
+    Checks.bootstrapServers(bootstrapServers);
+    Checks.registryUrl(registryUrl);
     Checks.id("an agent id", agentId);
     positive("callTimeout", callTimeout);
     positive("resendAfter", resendAfter);
@@ -129,17 +129,6 @@ public record AdmissionClientConfig(
    */
   public static Builder of(String bootstrapServers, String registryUrl, String agentId) {
     return new Builder(bootstrapServers, registryUrl, agentId);
-  }
-
-  private static void notBlank(String name, String value) {
-    if (value == null || value.isBlank()) {
-      throw new IllegalArgumentException(
-          "Expected "
-              + name
-              + " with an address, but found "
-              + (value == null ? "null" : "\"" + value + "\"")
-              + ".");
-    }
   }
 
   private static void positive(String name, Duration value) {
@@ -254,7 +243,7 @@ public record AdmissionClientConfig(
     /**
      * The configuration.
      *
-     * @throws IllegalArgumentException if a value is out of its range
+     * @throws IllegalArgumentException if a value is out of its range, or an address is no address
      */
     public AdmissionClientConfig build() {
       return new AdmissionClientConfig(

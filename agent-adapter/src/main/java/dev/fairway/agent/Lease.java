@@ -105,6 +105,20 @@ public final class Lease implements AutoCloseable {
     }
   }
 
+  /** For logs: without the lease's id, whose secrecy is what a settlement is believed by. */
+  @Override
+  public String toString() {
+    return (leased() ? "Lease" : "Call without a lease")
+        + " of request "
+        + requestId
+        + ", agent "
+        + agentId()
+        + ", quota "
+        + quota()
+        + ", attempt "
+        + attempt;
+  }
+
   /** Request that was granted; of a call without a lease, the one under which it is reported. */
   public String requestId() {
     return requestId;

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,6 +26,47 @@ class ChecksTest {
                     .build())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("Expected an agent id of 1 to 100 characters");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "http://127.0.0.1:8081 | 127.0.0.1:9092 | Kafka brokers as host:port, but found the URL",
+        "HTTPS://kafka:9092 | http://r:8081 | second argument",
+        "kafka | http://r:8081 | such as 127.0.0.1:9092, but found \"kafka\"",
+        "a:9092,b | http://r:8081 | but found \"b\"",
+        ":9092 | http://r:8081 | but found \":9092\"",
+        "' , ' | http://r:8081 | Expected bootstrapServers with an address",
+        "a:9092 | r:8081 | registryUrl with a URL such as http://127.0.0.1:8081, but found \"r:8081\"",
+        "a:9092 | 127.0.0.1:8081 | first argument",
+        "a:9092 | '' | Expected registryUrl with an address"
+      })
+  void shouldRefuseAddressesThatAreNone(String servers, String registry, String expected) {
+    assertThatThrownBy(() -> AdmissionClientConfig.of(servers, registry, "a").build())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(expected);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "a:9092, b:9093 | http://r1:8081,https://r2",
+        "[::1]:9092 | http://[::1]:8081",
+        "SASL_SSL://kafka.example.com:9092, | https://r/path/"
+      })
+  void shouldTakeAddressesAsKafkaDoes(String servers, String registry) {
+    assertThat(AdmissionClientConfig.of(servers, registry, "a").build().bootstrapServers())
+        .isEqualTo(servers);
+  }
+
+  @Test
+  void shouldNotShowThePasswordOfAnAddress() {
+    assertThatThrownBy(
+            () -> AdmissionClientConfig.of("a:9092", "ftp://me:hunter2@r:8081", "a").build())
+        .hasMessageContaining("\"r:8081\"")
+        .hasMessageNotContaining("hunter2");
   }
 
   @Test

@@ -63,6 +63,20 @@ class LeaseTest {
   }
 
   @Test
+  void shouldSayInALogWhichLeaseItIsAndNotItsId() {
+    // given
+    Lease lease = client.granted();
+
+    // then
+    assertThat(lease.toString())
+        .isEqualTo(
+            "Lease of request "
+                + lease.requestId()
+                + ", agent agent-1, quota key/sonnet, attempt 1")
+        .doesNotContain(lease.leaseId());
+  }
+
+  @Test
   void shouldLeaveAgesUnknownWhereNothingWasMarked() {
     // given
     Lease lease = client.granted();

@@ -1,6 +1,8 @@
 package dev.fairway.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.cli.ops.StatusClient;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +39,7 @@ abstract class ListingCommand extends BaseCommand {
     /** As it is. */
     AS_IS {
       @Override
-      String text(JsonNode value, long nowMs) {
+      String text(JsonNode value, long nowMs, JsonNode quota) {
         return value.asText();
       }
     },
@@ -45,7 +47,7 @@ abstract class ListingCommand extends BaseCommand {
     /** Amounts by dimension. */
     AMOUNTS {
       @Override
-      String text(JsonNode value, long nowMs) {
+      String text(JsonNode value, long nowMs, JsonNode quota) {
         return value.toString().replaceAll("[{}\"]", "").replace(":", " ").replace(",", ", ");
       }
     },
@@ -53,7 +55,7 @@ abstract class ListingCommand extends BaseCommand {
     /** Milliseconds as a length of time. */
     LENGTH {
       @Override
-      String text(JsonNode value, long nowMs) {
+      String text(JsonNode value, long nowMs, JsonNode quota) {
         return HumanTime.length(value.asLong());
       }
     },
@@ -61,20 +63,34 @@ abstract class ListingCommand extends BaseCommand {
     /** A wait that was told; 0 is not now, but a wait for others alone, which nobody knows. */
     WAIT {
       @Override
-      String text(JsonNode value, long nowMs) {
-        return value.asLong() == 0 ? "slot or resume" : HumanTime.length(value.asLong());
+      String text(JsonNode value, long nowMs, JsonNode quota) {
+        return value.asLong() == 0 ? awaited(quota) : HumanTime.length(value.asLong());
       }
     },
 
     /** Epoch milliseconds as seen from now. */
     TIME {
       @Override
-      String text(JsonNode value, long nowMs) {
+      String text(JsonNode value, long nowMs, JsonNode quota) {
         return HumanTime.relative(value.asLong(), nowMs);
       }
     };
 
-    abstract String text(JsonNode value, long nowMs);
+    /**
+     * The cell of a value.
+     *
+     * @param quota the status of the entry's quota; a missing node if that is not known
+     */
+    abstract String text(JsonNode value, long nowMs, JsonNode quota);
+
+    private static String awaited(JsonNode quota) {
+      if (quota.path("state").asText().equals("PAUSED")) {
+        return "resume";
+      }
+      return quota.path("caps").has(Dimension.CONCURRENT_REQUESTS.wireName())
+          ? "slot"
+          : "slot or resume";
+    }
   }
 
   /**
@@ -115,7 +131,7 @@ abstract class ListingCommand extends BaseCommand {
     if (entries.isEmpty()) {
       say(nothing);
     } else {
-      table(columns, entries).lines().forEach(this::say);
+      table(columns, entries, overview.quotas()).lines().forEach(this::say);
     }
     if (quota == null) {
       overview.gap().ifPresent(this::say);
@@ -123,18 +139,26 @@ abstract class ListingCommand extends BaseCommand {
     writeJson(Map.of(field, entries.stream().map(StatusClient.Entry::value).toList()));
   }
 
-  static Table table(List<Column> columns, List<StatusClient.Entry> entries) {
+  /**
+   * The entries as a table.
+   *
+   * @param quotas their status by id
+   */
+  static Table table(
+      List<Column> columns, List<StatusClient.Entry> entries, Map<String, JsonNode> quotas) {
     Table table = new Table(columns.stream().map(Column::heading).toArray(String[]::new));
     for (StatusClient.Entry entry : entries) {
-      table.add(columns.stream().map(column -> cell(column, entry)).toArray());
+      JsonNode quota =
+          quotas.getOrDefault(entry.value().path("quota").asText(), MissingNode.getInstance());
+      table.add(columns.stream().map(column -> cell(column, entry, quota)).toArray());
     }
     return table;
   }
 
-  private static String cell(Column column, StatusClient.Entry entry) {
+  private static String cell(Column column, StatusClient.Entry entry, JsonNode quota) {
     JsonNode value = entry.value().path(column.field());
     return value.isNull() || value.isMissingNode()
         ? null
-        : column.shown().text(value, entry.atMs());
+        : column.shown().text(value, entry.atMs(), quota);
   }
 }

@@ -3,6 +3,7 @@ package dev.fairway.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.fairway.cli.config.FairwayConfig;
 import dev.fairway.cli.config.QuotaYaml;
+import dev.fairway.cli.config.UnknownQuotas;
 import dev.fairway.cli.ops.InForce;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.Printable;
@@ -81,6 +82,7 @@ final class QuotaCommand extends GroupCommand {
       try (Pipeline pipeline = connection.open()) {
         QuotaStore store = new QuotaStore(pipeline);
         Map<String, Quota> live = store.all();
+        UnknownQuotas.named(config, live.keySet()).forEach(line -> note("fairway: " + line));
         Optional<Map<String, JsonNode>> status = dryRun ? status() : Optional.empty();
         List<Object> results = new ArrayList<>();
         List<Quota> written = new ArrayList<>();

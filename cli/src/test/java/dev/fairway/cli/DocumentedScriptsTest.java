@@ -39,7 +39,12 @@ class DocumentedScriptsTest {
     assertThat(runs).hasSize(2).allMatch(run -> run.code() == 0 && run.errors().isEmpty());
     assertThat(runs.get(0).out())
         .contains("\"MarginCut\"", "\"request\":\"r3\"", "\"margin_mode\":\"ADAPTIVE\"");
-    assertThat(runs.get(1).out()).contains("\"LeaseCancelled\"", "\"UnleasedCharged\"");
+    assertThat(runs.get(1).out())
+        .contains(
+            "\"LeaseCancelled\"",
+            "\"UnleasedCharged\"",
+            "{\"at_ms\":9000,\"quota\":\"k\",\"event\":\"LeaseGranted\",\"request\":\"r1\"")
+        .doesNotContain("SettlementIgnored");
   }
 
   @ParameterizedTest

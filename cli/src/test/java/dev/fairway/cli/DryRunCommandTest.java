@@ -68,6 +68,24 @@ class DryRunCommandTest {
   }
 
   @Test
+  void shouldSayThatARequeueChangesNothingWithAnotherOutcomeThanA429() {
+    // when
+    int code =
+        run(
+            QUOTA
+                + REQUEST
+                + "{\"at_ms\":10,\"settle\":{\"request\":\"r1\",\"quota\":\"q\","
+                + "\"outcome\":\"OVERLOADED\",\"requeue\":true}}\n",
+            "-");
+
+    // then
+    assertThat(code).isZero();
+    assertThat(err.toString())
+        .startsWith("fairway: line 3: requeue changes nothing with OVERLOADED")
+        .contains("retry_of");
+  }
+
+  @Test
   void shouldBoundWhatItSaysOfLines() {
     // when
     run(QUOTA + "{\"at_ms\":1,\"show\":\"x\"}\n".repeat(30), "-");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.fairway.cli.ops.StatusClient;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,6 +38,42 @@ class HumanTimeTest {
     assertThat(HumanTime.relative(0, Long.MAX_VALUE)).endsWith(" ago");
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "{'state':'PAUSED','caps':{'requests':60}} | 0 | resume",
+        "{'state':'ACTIVE','caps':{'requests':60,'concurrent_requests':2}} | 0 | slot",
+        "{'state':'ACTIVE','caps':{'requests':60}} | 0 | slot or resume",
+        "{} | 0 | slot or resume",
+        "{'state':'PAUSED','caps':{}} | 5000 | 5.0 s"
+      })
+  void shouldSayWhatAWaitIsForThatIsNoneForTokens(String quota, long etaMs, String expected)
+      throws Exception {
+    // given
+    ObjectMapper json = new ObjectMapper();
+    StatusClient.Entry waiter =
+        new StatusClient.Entry(
+            json.readTree("{\"quota\":\"q\",\"told_eta_ms\":" + etaMs + "}"), 1_000L);
+    ListingCommand.Column told =
+        QueueCommand.COLUMNS.stream()
+            .filter(column -> column.field().equals("told_eta_ms"))
+            .findFirst()
+            .orElseThrow();
+
+    // when
+    List<String> lines =
+        ListingCommand.table(
+                List.of(told),
+                List.of(waiter),
+                Map.of("q", json.readTree(quota.replace('\'', '"'))))
+            .lines();
+
+    // then
+    assertThat(lines.get(1).strip()).isEqualTo(expected);
+  }
+
   @Test
   void shouldShowALeaseByTheCoordinatorsClock() throws Exception {
     // given
@@ -51,7 +88,8 @@ class HumanTimeTest {
             1_790_000_037_000L);
 
     // when
-    List<String> lines = ListingCommand.table(LeasesCommand.COLUMNS, List.of(lease)).lines();
+    List<String> lines =
+        ListingCommand.table(LeasesCommand.COLUMNS, List.of(lease), Map.of()).lines();
 
     // then
     assertThat(lines.get(0).split(" {2,}"))

@@ -8,8 +8,12 @@ import dev.fairway.cli.embedded.EmbeddedKafka;
 import dev.fairway.cli.embedded.TopicLayout;
 import dev.fairway.cli.embedded.TopicSetup;
 import dev.fairway.cli.embedded.TopicSetupException;
+import dev.fairway.cli.embedded.TopicSetupMain;
 import dev.fairway.schemas.Topics;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 class TopicSetupIT {
 
@@ -63,6 +68,31 @@ class TopicSetupIT {
     assertThat(setting(topics.quotas(), "cleanup.policy")).isEqualTo("compact");
     assertThat(partitions(topics.settlements())).isEqualTo(4);
     assertThat(partitions(topics.agents())).isEqualTo(1);
+  }
+
+  @Test
+  void shouldNameWhatOneBrokerTakesAndSayThatAllIsThere() {
+    // given
+    String[] cluster = {"--bootstrap", TestCluster.bootstrapServers(), "--prefix", topics.prefix()};
+    String[] alone = Arrays.copyOf(cluster, 8);
+    alone[4] = "--replication-factor";
+    alone[5] = "1";
+    alone[6] = "--min-insync-replicas";
+    alone[7] = "1";
+    StringWriter told = new StringWriter();
+    CommandLine command =
+        TopicSetupMain.commandLine()
+            .setOut(new PrintWriter(told, true))
+            .setErr(new PrintWriter(told, true));
+
+    // when / then
+    assertThat(command.execute(cluster)).isEqualTo(1);
+    assertThat(told.toString())
+        .contains("on one broker: --replication-factor 1 --min-insync-replicas 1");
+    assertThat(command.execute(alone)).isZero();
+    assertThat(told.toString()).contains("created [" + topics.agents());
+    assertThat(command.execute(alone)).isZero();
+    assertThat(told.toString()).contains("all topics are there already").doesNotContain("[]");
   }
 
   @Test

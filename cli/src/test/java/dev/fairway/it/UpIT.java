@@ -20,6 +20,12 @@ import dev.fairway.schemas.Usage;
 import dev.fairway.schemas.serde.AvroDeserializer;
 import dev.fairway.schemas.serde.AvroSerializer;
 import dev.fairway.schemas.serde.HttpSchemaRegistry;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +33,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.apache.avro.specific.SpecificRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -73,11 +82,69 @@ class UpIT {
   }
 
   @Test
+  void shouldServeEveryDocumentedMetricOfTheDispatcher() throws Exception {
+    // given
+    Set<String> documented =
+        Pattern.compile("`(fairway_dispatcher_[a-z_]+)`")
+            .matcher(Files.readString(Path.of("../docs/watching.md")))
+            .results()
+            .map(name -> name.group(1))
+            .collect(Collectors.toSet());
+    URI metrics = URI.create(up.ready().path("coordinator").asText() + "/metrics");
+
+    // when
+    String served =
+        HttpClient.newHttpClient()
+            .send(HttpRequest.newBuilder(metrics).build(), HttpResponse.BodyHandlers.ofString())
+            .body();
+
+    // then
+    assertThat(documented).contains("fairway_dispatcher_journal_lag").hasSizeGreaterThan(10);
+    assertThat(served).contains(documented).contains("fairway_leases_open{");
+  }
+
+  @Test
   void shouldRefuseASecondOneOnTheSameFolder() {
     UpRunner.Result second = UpRunner.command("up", "--data", data.toString());
 
     assertThat(second.code()).isEqualTo(1);
     assertThat(second.err()).contains("another 'fairway up' runs on it").contains("--data");
+  }
+
+  @Test
+  void shouldSayThatAPortIsTakenBeforeItStartsAnything() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      // given
+      int port = taken.getLocalPort();
+      Path config =
+          Files.writeString(
+              parent.resolve("taken.yaml"),
+              """
+              quotas:
+                - {id: k/q, provider: anthropic, models: ["*"], limits: {requests_per_minute: 10}}
+              gateway:
+                port: %d
+                upstreams: {anthropic: {provider: anthropic}}
+              """
+                  .formatted(port));
+      String folder = parent.resolve("taken").toString();
+
+      // when
+      UpRunner.Result gateway =
+          UpRunner.command("up", "--data", folder, "--config", config.toString());
+      UpRunner.Result status =
+          UpRunner.command("up", "--data", folder, "--status-port", Integer.toString(port));
+      UpRunner.Result twice =
+          UpRunner.command("up", "--data", folder, "--port", "29092", "--status-port", "29092");
+
+      // then
+      assertThat(gateway.code()).isEqualTo(1);
+      assertThat(gateway.err())
+          .contains(Integer.toString(port), "gateway.port in --config")
+          .doesNotContain("starting Kafka");
+      assertThat(status.err()).contains("--status-port").doesNotContain("starting Kafka");
+      assertThat(twice.err()).contains("--port and --status-port are both 29092");
+    }
   }
 
   @Test

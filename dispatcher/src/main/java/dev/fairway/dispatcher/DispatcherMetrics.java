@@ -64,7 +64,8 @@ final class DispatcherMetrics implements DeliveryListener {
                   .tag("error", error.label())
                   .register(registry)));
     }
-    topicsCreated = counter(registry, "topics.created", "Reply topics created.");
+    // Prometheus takes "_created" for an ending of its own and cuts it off.
+    topicsCreated = counter(registry, "topics.added", "Reply topics created.");
     topicsDeleted = counter(registry, "topics.deleted", "Reply topics of retired agents deleted.");
     undecodable = counter(registry, "undecodable", "Records that cannot be read; skipped.");
     deadLetters = counter(registry, "dead.letters", "Bad registrations put aside as dead letters.");

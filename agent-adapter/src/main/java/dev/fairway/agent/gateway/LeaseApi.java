@@ -252,6 +252,12 @@ final class LeaseApi {
   private static Report report(ApiInput in) throws BadInputException {
     Outcome outcome = in.constant("outcome", Outcome.class, REPORTED);
     boolean requeue = in.bool("requeue", false);
+    if (requeue && outcome != Outcome.RATE_LIMITED) {
+      throw new BadInputException(
+          "Expected requeue with outcome RATE_LIMITED alone, but found it with "
+              + outcome
+              + ". Settle without it; to call again, ask for a new lease, with retry_of.");
+    }
     Long named = in.longOrNull("attempt", 1, Integer.MAX_VALUE);
     Integer attempt = named == null ? null : (Integer) named.intValue();
     UsageReport usage = usage(in.objectOrNull("usage"));

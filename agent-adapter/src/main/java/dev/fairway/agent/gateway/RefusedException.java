@@ -50,6 +50,13 @@ final class RefusedException extends Exception {
           case UNKNOWN_QUOTA, STALE, ALREADY_SETTLED, LEASE_EXPIRED -> 503;
           default -> 429;
         };
-    return new Trouble(status, getMessage(), retryAfter, false);
+    return new Trouble(status, told(), retryAfter, false);
+  }
+
+  /** 503 makes clients say that the provider is overloaded: here nobody has asked it. */
+  private String told() {
+    return reason == RejectReason.UNKNOWN_QUOTA
+        ? "A mistake of Fairway's configuration, not the provider's load: " + getMessage()
+        : getMessage();
   }
 }

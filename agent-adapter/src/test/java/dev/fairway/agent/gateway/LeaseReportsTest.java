@@ -48,6 +48,22 @@ class LeaseReportsTest {
   }
 
   @Test
+  void shouldRefuseARequeueWithAnotherOutcomeThanA429() {
+    // given
+    JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+
+    // when
+    HttpResponse<String> refused = settle(granted, "{\"outcome\":\"OVERLOADED\",\"requeue\":true}");
+    HttpResponse<String> settled = settle(granted, "{\"outcome\":\"OVERLOADED\"}");
+
+    // then: the lease is still there to be settled
+    assertThat(refused.statusCode()).isEqualTo(400);
+    assertThat(refused.body()).contains("RATE_LIMITED alone", "OVERLOADED", "retry_of");
+    assertThat(json(settled).path("outcome").asText()).isEqualTo("OVERLOADED");
+    assertThat(fixture.admission.settled).hasSize(1);
+  }
+
+  @Test
   void shouldSettleOnce() {
     // given
     JsonNode granted = json(fixture.post("/v1/leases", ASK.formatted(1_000)));

@@ -10,6 +10,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.mapping.QuotaMapper;
+import dev.fairway.replay.script.ClosestName;
 import dev.fairway.replay.script.InvalidJsonException;
 import dev.fairway.replay.script.QuotaJson;
 import dev.fairway.schemas.Quota;
@@ -96,7 +97,9 @@ public final class QuotaYaml {
             name -> {
               if (!SECTIONS.contains(name)) {
                 errors.add(
-                    name, "unknown section; expected one of [admission, gateway, kafka, quotas]");
+                    name,
+                    "unknown section; expected one of [admission, gateway, kafka, quotas]"
+                        + ClosestName.question(name, SECTIONS));
               }
             });
     List<Quota> quotas = quotas(root.path("quotas"), errors);

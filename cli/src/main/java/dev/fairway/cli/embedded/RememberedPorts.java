@@ -23,6 +23,7 @@ public final class RememberedPorts {
 
   private static final Logger log = LoggerFactory.getLogger(RememberedPorts.class);
   private static final int PORT_MAX = 65_535;
+  private static final String LOOPBACK = "127.0.0.1";
 
   private final Path file;
   private final Properties ports;
@@ -55,15 +56,8 @@ public final class RememberedPorts {
    * @throws EmbeddedKafkaException if the asked port is taken
    */
   public int choose(String name, int asked, String option) {
-    if (asked != 0 && !isFree(asked)) {
-      throw new EmbeddedKafkaException(
-          "Expected port "
-              + asked
-              + " of 127.0.0.1 to be free, but another process listens on it."
-              + " Stop that process, or choose another port with "
-              + option
-              + ".",
-          null);
+    if (asked != 0) {
+      requireFree(LOOPBACK, asked, option);
     }
     int port = asked;
     if (port == 0) {
@@ -105,15 +99,50 @@ public final class RememberedPorts {
     }
   }
 
+  /**
+   * Says at once what would be found only when the server starts.
+   *
+   * @param host address to listen on
+   * @param port a port that was asked for, not 0
+   * @param option where another is asked for, for people
+   * @throws EmbeddedKafkaException if the port is taken, with a message for people
+   */
+  public static void requireFree(String host, int port, String option) {
+    String trouble = trouble(new InetSocketAddress(host, port));
+    if (trouble != null) {
+      throw new EmbeddedKafkaException(
+          "Expected port "
+              + port
+              + " of "
+              + host
+              + " to be free, but "
+              + (trouble.contains("in use")
+                  ? "another process listens on it. Stop that process, or choose"
+                  : "it cannot be listened on: " + trouble + ". Choose")
+              + " another port with "
+              + option
+              + ".",
+          null);
+    }
+  }
+
   /** Whether nobody listens on a port of 127.0.0.1. */
   static boolean isFree(int port) {
+    return trouble(new InetSocketAddress(LOOPBACK, port)) == null;
+  }
+
+  /** Why it cannot be listened on; null if it can. */
+  private static String trouble(InetSocketAddress address) {
+    if (address.isUnresolved()) {
+      return "there is no host " + address.getHostString();
+    }
     try (ServerSocket socket = new ServerSocket()) {
       // As servers bind: connections of an earlier run in TIME_WAIT don't count.
       socket.setReuseAddress(true);
-      socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-      return true;
+      socket.bind(address);
+      return null;
     } catch (IOException e) {
-      return false;
+      return e.getMessage();
     }
   }
 

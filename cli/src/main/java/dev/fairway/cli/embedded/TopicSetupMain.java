@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.errors.InvalidReplicationFactorException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -66,7 +67,8 @@ public final class TopicSetupMain implements Callable<Integer> {
     System.exit(commandLine().execute(args));
   }
 
-  static CommandLine commandLine() {
+  /** The command, to be executed in this process. */
+  public static CommandLine commandLine() {
     return new CommandLine(new TopicSetupMain()).setParameterExceptionHandler(UsageErrors::tell);
   }
 
@@ -78,14 +80,25 @@ public final class TopicSetupMain implements Callable<Integer> {
           setup.ensure(
               new Topics(prefix),
               new TopicLayout(partitions, replicationFactor, minInsyncReplicas));
-      spec.commandLine().getOut().println("created " + created);
+      spec.commandLine()
+          .getOut()
+          .println(created.isEmpty() ? "all topics are there already" : "created " + created);
       setup
           .warnings()
           .forEach(warning -> spec.commandLine().getErr().println("fairway: " + warning));
       return 0;
     } catch (BrokerException | TopicSetupException | IllegalArgumentException e) {
-      spec.commandLine().getErr().println("fairway: " + e.getMessage());
+      spec.commandLine().getErr().println("fairway: " + e.getMessage() + remedy(e));
       return FAILURE;
     }
+  }
+
+  private String remedy(RuntimeException e) {
+    return e.getCause() instanceof InvalidReplicationFactorException
+        ? " Expected "
+            + replicationFactor
+            + " brokers or more for as many replicas. On fewer, give --replication-factor and"
+            + " --min-insync-replicas; on one broker: --replication-factor 1 --min-insync-replicas 1."
+        : "";
   }
 }

@@ -73,10 +73,10 @@ public record ObservedCalls(
   /** For people. */
   public String sentence() {
     return rateLimited == 0
-        ? "observed " + calls + " calls, none got a 429"
+        ? "observed " + counted() + ", none got a 429"
         : "observed "
-            + calls
-            + " calls: "
+            + counted()
+            + ": "
             + rateLimited
             + " got a 429, and "
             + amount(rateLimitedTokens)
@@ -85,6 +85,10 @@ public record ObservedCalls(
             + " (admission would have had the other "
             + (rateLimited - rateLimitedAdmitted)
             + " wait)";
+  }
+
+  private String counted() {
+    return calls + (calls == 1 ? " call" : " calls");
   }
 
   private static String amount(long tokens) {

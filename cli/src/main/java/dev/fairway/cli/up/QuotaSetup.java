@@ -2,6 +2,7 @@ package dev.fairway.cli.up;
 
 import dev.fairway.cli.config.FairwayConfig;
 import dev.fairway.cli.config.QuotaYaml;
+import dev.fairway.cli.config.UnknownQuotas;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.QuotaChange;
 import dev.fairway.cli.ops.QuotaStore;
@@ -60,6 +61,9 @@ final class QuotaSetup {
       }
       live.put(quota.getId(), change.quota());
       defined.add(change.quota());
+    }
+    if (config != null) {
+      UnknownQuotas.named(config, live.keySet()).forEach(progress);
     }
     ids = List.copyOf(live.keySet());
     return defined;

@@ -2,6 +2,7 @@ package dev.fairway.cli.up;
 
 import dev.fairway.admission.AdmissionConfig;
 import dev.fairway.admission.AdmissionService;
+import dev.fairway.agent.gateway.GatewayConfig;
 import dev.fairway.cli.CliException;
 import dev.fairway.cli.config.GatewaySection;
 import dev.fairway.cli.embedded.BrokerCheck;
@@ -41,6 +42,7 @@ public final class UpProcess implements AutoCloseable {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(90);
   private static final int REPLICAS_MAX = 3;
   private static final int ANSWER_S = 10;
+  private static final String LOOPBACK = "127.0.0.1";
 
   private final UpSettings settings;
   private final Consumer<String> progress;
@@ -68,6 +70,11 @@ public final class UpProcess implements AutoCloseable {
   public void start() {
     if (gatewaySection() != null) {
       GatewayProcess.check(gatewaySection());
+      if (gatewaySection().config().upstreams().isEmpty()) {
+        progress.accept(
+            "gateway.upstreams names none: the gateway serves /v1/leases and /v1/tasks alone, and"
+                + " refuses calls of models");
+      }
     }
     if (settings.bootstrap() != null) {
       BrokerCheck.require(settings.bootstrap(), clientSettings());
@@ -76,6 +83,7 @@ public final class UpProcess implements AutoCloseable {
       requireRegistry(settings.registry());
     }
     DataFolder data = parts.add("data folder", DataFolder.open(settings.data()));
+    requirePorts();
     RememberedPorts ports = RememberedPorts.read(data.path().resolve("ports.properties"));
     String bootstrap = settings.bootstrap() == null ? startKafka(data) : settings.bootstrap();
     String registry =
@@ -100,7 +108,7 @@ public final class UpProcess implements AutoCloseable {
       clearLeftovers(bootstrap, deciding.applicationId(), delivering.groupId());
     }
     coordinator = parts.add("coordinator", AdmissionService.start(deciding));
-    dispatcher = parts.add("dispatcher", DispatcherService.start(delivering));
+    dispatcher = parts.add("dispatcher", DispatcherService.start(delivering, coordinator.meters()));
     awaitHealthy();
     if (settings.bootstrap() == null) {
       // On a cluster another coordinator may decide by them.
@@ -151,6 +159,41 @@ public final class UpProcess implements AutoCloseable {
         throw e;
       }
     }
+  }
+
+  /** Ports that were asked for, before anything runs: the first part alone takes seconds. */
+  private void requirePorts() {
+    Map<Integer, String> asked = new HashMap<>();
+    if (settings.bootstrap() == null) {
+      requirePort(asked, LOOPBACK, settings.kafkaPort(), "--port");
+    }
+    if (settings.registry() == null) {
+      requirePort(asked, LOOPBACK, settings.registryPort(), "--registry-port");
+    }
+    requirePort(asked, LOOPBACK, settings.httpPort(), "--status-port");
+    if (gatewaySection() != null) {
+      GatewayConfig gateway = gatewaySection().config();
+      requirePort(asked, gateway.host(), gateway.port(), "gateway.port in --config");
+    }
+  }
+
+  private static void requirePort(
+      Map<Integer, String> asked, String host, int port, String option) {
+    if (port == 0) {
+      return;
+    }
+    String other = asked.putIfAbsent(port, option);
+    if (other != null) {
+      throw new CliException(
+          "Expected a port of its own for each part, but "
+              + other
+              + " and "
+              + option
+              + " are both "
+              + port
+              + ".");
+    }
+    RememberedPorts.requireFree(host, port, option);
   }
 
   private String startKafka(DataFolder data) {
@@ -233,7 +276,7 @@ public final class UpProcess implements AutoCloseable {
       DataFolder data, String bootstrap, String registry, int httpPort) {
     Map<String, String> values = new HashMap<>();
     values.put(AdmissionConfig.STATE_DIR, data.coordinator().toString());
-    values.put(AdmissionConfig.HTTP_HOST, "127.0.0.1");
+    values.put(AdmissionConfig.HTTP_HOST, LOOPBACK);
     values.put(AdmissionConfig.HTTP_PORT, Integer.toString(httpPort));
     clientSettings().forEach((name, value) -> values.put("kafka." + name, value));
     if (settings.config() != null) {
@@ -300,7 +343,7 @@ public final class UpProcess implements AutoCloseable {
   }
 
   private static String statusUrl(int httpPort) {
-    return "http://127.0.0.1:" + httpPort;
+    return "http://" + LOOPBACK + ":" + httpPort;
   }
 
   private void awaitHealthy() {

@@ -131,7 +131,7 @@ class GatewayYamlTest {
       delimiter = '|',
       textBlock =
           """
-          'gateway: {prot: 1}'                                                            | gateway.prot: unknown field
+          'gateway: {prot: 1}'                                                            | upstreams]. Did you mean port?
           'gateway: {id: "a:b"}'                                                          | gateway.id: expected an agent id without a colon
           'gateway: {id: a-gateway-in-a-house}'                                           | gateway.id: expected an agent id without a colon, up to 19 long
           'gateway: {mode: WATCH}'                                                        | gateway.mode: expected one of [ENFORCE, OBSERVE]

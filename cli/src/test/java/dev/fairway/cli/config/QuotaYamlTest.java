@@ -145,7 +145,7 @@ class QuotaYamlTest {
       delimiter = '|',
       textBlock =
           """
-          'quota: []'                                         | f.yaml:1: quota: unknown section
+          'quota: []'                                         | f.yaml:1: quota: unknown section; expected one of [admission, gateway, kafka, quotas]. Did you mean quotas?
           ''                                                  | f.yaml:1: expected a section 'quotas:'
           '- id: q'                                           | f.yaml:1: expected a section 'quotas:'
           'quotas: 3'                                         | f.yaml:1: quotas: expected a list, one '- id: ...' a quota, but found '3'

@@ -157,7 +157,7 @@ class DeliveryIT {
             .orElseThrow();
     long knownMs = harness.records(harness.topics().reply("known"), 0).get(1).timestamp();
     assertThat(knownMs).isLessThan(latestNewMs);
-    assertThat(dispatcher.count("topics.created")).isEqualTo(201);
+    assertThat(dispatcher.count("topics.added")).isEqualTo(201);
     assertThat(dispatcher.dropped("expired")).isZero();
   }
 

@@ -63,6 +63,11 @@ public final class RunWatch implements Observer {
   }
 
   @Override
+  public void joined(int agentIndex, String agentId) {
+    rows.put(agentIndex, new Row(agentId, agentIndex / GROUP));
+  }
+
+  @Override
   public void admitted(long atMs, Call call, long input) {
     fleet.add(new Amount(atMs, input));
   }
@@ -123,10 +128,13 @@ public final class RunWatch implements Observer {
   }
 
   private Row row(Call call) {
-    return rows.computeIfAbsent(call.agentIndex(), index -> new Row(call.agentId(), index / GROUP));
+    return rows.get(call.agentIndex());
   }
 
-  /** One row an agent, in order of the agents. */
+  /**
+   * One row an agent of the fleet, in their order; an agent that had no turn has an empty one, so
+   * that the rows of all policies compare.
+   */
   public List<AgentLine> agents() {
     rows.values().forEach(row -> row.waitsUntil(lastMs));
     return rows.values().stream()

@@ -201,7 +201,7 @@ public final class SimulateReport {
     }
     html.append("</tr></thead>\n<tbody>\n");
     for (Metric metric : Metric.values()) {
-      html.append("<tr><td>").append(words(metric)).append("</td>");
+      html.append("<tr><td>").append(Html.escape(metric.title())).append("</td>");
       for (Policy policy : study.policies()) {
         html.append("<td>").append(cell(study.spread(policy, metric))).append("</td>");
       }
@@ -223,7 +223,7 @@ public final class SimulateReport {
                   "Seed %d: %s beats the clairvoyant in %s, %s%s.",
                   beaten.seed(),
                   beaten.policy().wireName(),
-                  words(beaten.metric()),
+                  Html.escape(beaten.metric().title()),
                   Double.isInfinite(beaten.factor()) ? "" : "by a factor of ",
                   beaten.words()))
           .append("</p>\n");
@@ -301,13 +301,9 @@ public final class SimulateReport {
     // It always runs: the others are measured against it.
     meanings.put(Policy.CLAIRVOYANT.wireName(), Policy.CLAIRVOYANT.meaning());
     for (Metric metric : Metric.values()) {
-      meanings.put(words(metric), metric.meaning());
+      meanings.put(metric.title(), metric.meaning() + " In JSON: " + metric.wireName() + ".");
     }
     return meanings;
-  }
-
-  private static String words(Metric metric) {
-    return metric.wireName().replace('_', ' ');
   }
 
   private void parameters(StringBuilder html) {

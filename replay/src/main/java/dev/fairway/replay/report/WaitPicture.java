@@ -6,7 +6,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * How long turns waited, a bar a role and policy: the median solid, the 95th percentile behind it.
+ * How long turns waited, a bar a role and policy: the median solid, the 95th percentile behind it;
+ * a dash where the role had no turn.
  */
 final class WaitPicture {
   private static final int BAR = 14;
@@ -43,7 +44,9 @@ final class WaitPicture {
             "start",
             left + p95 * scale + 6,
             row + BAR - 4.0,
-            String.format(Locale.ROOT, "%.1f / %.1f s", p50 / 1000, p95 / 1000));
+            waits.isEmpty()
+                ? "-"
+                : String.format(Locale.ROOT, "%.1f / %.1f s", p50 / 1000, p95 / 1000));
         row += BAR;
       }
       top += block;

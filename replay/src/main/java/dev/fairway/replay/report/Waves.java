@@ -49,7 +49,11 @@ record Waves(
       return "no 429s, so no waves.";
     }
     if (refusals < ENOUGH) {
-      return "cannot be said of " + refusals + " 429s: it takes " + ENOUGH + " or more.";
+      return "cannot be said of "
+          + (refusals == 1 ? "one 429" : refusals + " 429s")
+          + ": it takes "
+          + ENOUGH
+          + " or more.";
     }
     if (intervals < ENOUGH || Double.isNaN(correlation)) {
       return "cannot be said of so short a run: it takes "

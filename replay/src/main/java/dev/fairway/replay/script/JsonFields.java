@@ -278,7 +278,7 @@ public final class JsonFields {
       if (!known.contains(name)) {
         String unknown = "unknown field; expected one of " + new TreeSet<>(known);
         if (shown != Shown.NOTHING || FIELD_NAME.matcher(name).matches()) {
-          error(name, unknown);
+          error(name, unknown + ClosestName.question(name, known));
         } else {
           add(path + ": " + unknown);
         }

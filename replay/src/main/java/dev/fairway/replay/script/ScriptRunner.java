@@ -9,6 +9,7 @@ import dev.fairway.admission.engine.InvalidCommandException;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.mapping.CommandMapper;
+import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.Settlement;
 import java.io.IOException;
 import java.util.List;
@@ -125,6 +126,13 @@ public final class ScriptRunner {
       handle(request.request().getQuota(), CommandMapper.toCommand(request.request(), nowMs));
     } else if (line instanceof ScriptLine.Settle settle) {
       Settlement settlement = settlement(settle);
+      if (settlement.getRequeue() && settlement.getOutcome() != Outcome.RATE_LIMITED) {
+        output.noted(
+            line.lineNumber(),
+            "requeue changes nothing with "
+                + settlement.getOutcome()
+                + ", only with RATE_LIMITED; a request of a new id with retry_of asks again");
+      }
       Handled handled = engineHandles(settle.quotaId(), CommandMapper.toCommand(settlement, nowMs));
       boolean madeUp = settle.leaseId() == null && NO_LEASE.equals(settlement.getLeaseId());
       output.handled(madeUp ? withoutLease(handled) : handled);

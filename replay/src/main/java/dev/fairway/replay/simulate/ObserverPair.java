@@ -8,6 +8,13 @@ import dev.fairway.schemas.RejectReason;
 
 /** Two observers of one run. */
 record ObserverPair(Observer first, Observer second) implements Observer {
+
+  @Override
+  public void joined(int agentIndex, String agentId) {
+    first.joined(agentIndex, agentId);
+    second.joined(agentIndex, agentId);
+  }
+
   @Override
   public void admitted(long atMs, Call call, long input) {
     first.admitted(atMs, call, input);

@@ -9,22 +9,22 @@ import java.util.stream.Collectors;
 public final class StudyTable {
   private StudyTable() {}
 
-  private record Column(String head, Metric metric, int decimals) {}
+  private record Column(Metric metric, int decimals) {}
 
   private static final List<Column> COLUMNS =
       List.of(
-          new Column("429s/1000", Metric.REJECTIONS_PER_1000_CALLS, 2),
-          new Column("useful/c", Metric.USEFUL_VS_CLAIRVOYANT, 3),
-          new Column("tokens/useful", Metric.TOKENS_VS_USEFUL, 3),
-          new Column("PRs", Metric.FINISHED_PRS, 1),
-          new Column("PRs/c", Metric.FINISHED_VS_CLAIRVOYANT, 3),
-          new Column("wait s/PR", Metric.CRITICAL_WAIT_S, 0),
-          new Column("wait/c", Metric.CRITICAL_WAIT_VS_CLAIRVOYANT, 2),
-          new Column("leaf/c", Metric.LEAF_P50_VS_CLAIRVOYANT, 3),
-          new Column("task p50 s", Metric.TASK_P50_S, 0),
-          new Column("task p95 s", Metric.TASK_P95_S, 0),
-          new Column("replans", Metric.REPLANS, 1),
-          new Column("from waits", Metric.REPLANS_FROM_WAITS, 1));
+          new Column(Metric.REJECTIONS_PER_1000_CALLS, 2),
+          new Column(Metric.USEFUL_VS_CLAIRVOYANT, 3),
+          new Column(Metric.TOKENS_VS_USEFUL, 3),
+          new Column(Metric.FINISHED_PRS, 1),
+          new Column(Metric.FINISHED_VS_CLAIRVOYANT, 3),
+          new Column(Metric.CRITICAL_WAIT_S, 0),
+          new Column(Metric.CRITICAL_WAIT_VS_CLAIRVOYANT, 2),
+          new Column(Metric.LEAF_P50_VS_CLAIRVOYANT, 3),
+          new Column(Metric.TASK_P50_S, 0),
+          new Column(Metric.TASK_P95_S, 0),
+          new Column(Metric.REPLANS, 1),
+          new Column(Metric.REPLANS_FROM_WAITS, 1));
 
   /** The lines. */
   public static List<String> lines(StudyResult result) {
@@ -44,7 +44,7 @@ public final class StudyTable {
               "seed %d: %s beats the clairvoyant, %s %s",
               beaten.seed(),
               beaten.policy().wireName(),
-              beaten.metric().wireName(),
+              beaten.metric().title(),
               beaten.words()));
     }
     result.silent().forEach(silent -> lines.add(line(silent)));
@@ -79,7 +79,7 @@ public final class StudyTable {
 
   private static List<String> head() {
     List<String> row = new ArrayList<>(List.of("policy"));
-    COLUMNS.forEach(column -> row.add(column.head()));
+    COLUMNS.forEach(column -> row.add(column.metric().title()));
     return row;
   }
 

@@ -5,6 +5,9 @@ import dev.fairway.schemas.RejectReason;
 /** Sees all that happens in a run, as it happens; changes nothing. Times are virtual, from 0. */
 public interface Observer {
 
+  /** The fleet has this agent, whether it comes to make a call or not; before anything happens. */
+  default void joined(int agentIndex, String agentId) {}
+
   /**
    * The provider admitted a call.
    *

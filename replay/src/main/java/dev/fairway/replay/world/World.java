@@ -111,6 +111,7 @@ public final class World {
   Agent agent(Caller caller) {
     Agent agent = new Agent(this, caller);
     agents.add(agent);
+    observer.joined(caller.index(), caller.id());
     return agent;
   }
 

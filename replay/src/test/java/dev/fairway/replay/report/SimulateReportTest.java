@@ -9,7 +9,9 @@ import dev.fairway.replay.simulate.Policy;
 import dev.fairway.replay.simulate.RunResult;
 import dev.fairway.replay.simulate.Study;
 import dev.fairway.replay.simulate.StudyResult;
+import dev.fairway.replay.simulate.StudyTable;
 import dev.fairway.replay.world.Parameter;
+import dev.fairway.replay.world.Role;
 import dev.fairway.replay.world.WorldOptions;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
@@ -68,9 +70,9 @@ class SimulateReportTest {
       assertThat(html).contains("<h3>" + name + "</h3>");
     }
     assertThat(((Element) document.getElementsByTagName("table").item(0)).getTextContent())
-        .contains("rejections per 1000 calls");
+        .contains("429s/1000");
     assertThat(((Element) document.getElementsByTagName("dl").item(0)).getTextContent())
-        .contains("turn", "full-jitter-30", "clairvoyant", "rejections per 1000 calls");
+        .contains("turn", "full-jitter-30", "clairvoyant", "429s/1000");
   }
 
   @Test
@@ -112,6 +114,39 @@ class SimulateReportTest {
   }
 
   @Test
+  void shouldShowAgentsAndRolesThatHadNoTurn() throws Exception {
+    // given: three minutes, in which no planner has ended, so that nobody reviews
+    Study study =
+        new Study(
+            WorldOptions.defaults().with(Parameter.AGENTS, "10").with(Parameter.HOURS, "0.05"),
+            List.of(1L),
+            List.of(Policy.FIFO_BUCKET),
+            JsonNodeFactory.instance.objectNode());
+
+    // when
+    SimulateReport brief = SimulateReport.of(study, study.run(1, done -> {}));
+
+    // then
+    RunWatch watch = brief.run("fifo-bucket");
+    assertThat(watch.waitsMs(Role.REVIEWER)).isEmpty();
+    assertThat(watch.agents())
+        .hasSize(10)
+        .extracting(AgentLine::name)
+        .contains("g0.planner", "g0.worker5", "g0.reviewer", "g0.lint1");
+    assertThat(brief.html()).containsPattern(">reviewer<[^>]*>\\s*<[^>]*>fifo-bucket<(?s:.*?)>-<");
+  }
+
+  @Test
+  void shouldNameMetricsOnThePageAsInTheTerminal() {
+    String heads = StudyTable.lines(result).get(1);
+    for (String title : List.of("429s/1000", "leaf/c", "wait s/PR", "from waits")) {
+      assertThat(heads).contains(title);
+      assertThat(report.html()).contains("<tr><td>" + title + "</td>", "<dt>" + title + "</dt>");
+    }
+    assertThat(report.html()).contains("In JSON: leaf_p50_vs_clairvoyant.");
+  }
+
+  @Test
   void shouldPictureTheControlAndTheMostTellingOfTheOthers() {
     assertThat(SimulateReport.pictured(Policy.withoutKnobs()))
         .containsExactly(Policy.FULL_JITTER_30, Policy.SEED, Policy.FAIRWAY, Policy.CLAIRVOYANT);
@@ -141,6 +176,7 @@ class SimulateReportTest {
   @ParameterizedTest
   @CsvSource({
     "0, 300, NaN, 'no 429s, so no waves.'",
+    "1, 300, 0.9, cannot be said of one 429: it takes 30 or more.",
     "29, 300, 0.9, cannot be said of 29 429s: it takes 30 or more.",
     "300, 29, 0.9, cannot be said of so short a run",
     "300, 300, NaN, cannot be said of so short a run",

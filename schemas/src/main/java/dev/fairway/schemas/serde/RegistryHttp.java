@@ -81,7 +81,7 @@ final class RegistryHttp {
     }
     throw new SchemaRegistryException(
         SchemaRegistryException.Kind.UNAVAILABLE,
-        "Expected an answer from the schema registry within %d ms, but found none%s. Check that it runs, and that schema.registry.url (--registry on the command line) is right."
+        "Expected an answer from the schema registry within %d ms, but found none%s. Check that it runs, and that its address is right: registryUrl of a client, schema.registry.url of a service, --registry of a command."
             .formatted(time.toMillis(), failures),
         last);
   }

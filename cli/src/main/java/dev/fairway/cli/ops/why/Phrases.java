@@ -10,7 +10,9 @@ import dev.fairway.schemas.LeaseGranted;
 import dev.fairway.schemas.LeaseRejected;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.LeaseSettled;
+import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.QuotaHeld;
+import dev.fairway.schemas.QuotaState;
 import dev.fairway.schemas.RampStarted;
 import dev.fairway.schemas.WaiterRow;
 import java.util.ArrayList;
@@ -74,13 +76,44 @@ final class Phrases {
             + " use more than they estimate";
   }
 
-  static String eta(String told, int position, long etaMs) {
+  /**
+   * What who waits was told.
+   *
+   * @param definition the quota's at that time, or null if it is not known
+   */
+  static String eta(String told, int position, long etaMs, Quota definition) {
     return told
         + " at position "
         + position
         + (etaMs == 0
-            ? ", no wait for tokens: for a free slot, or until the quota is resumed"
+            ? ", no wait for tokens: " + awaited(definition)
             : ", about " + seconds(etaMs) + " to wait");
+  }
+
+  /** What ends a wait that is none for tokens. */
+  private static String awaited(Quota definition) {
+    if (definition == null || !definition.getAlso().isEmpty()) {
+      return "for a free slot, or until the quota is resumed";
+    }
+    return definition.getState() == QuotaState.PAUSED
+        ? "until the quota is resumed"
+        : "for a free slot";
+  }
+
+  static String repeats(long arrivals, long answers, long withinMs) {
+    List<String> parts = new ArrayList<>();
+    if (arrivals > 0) {
+      parts.add("arrived again under the same id" + times(arrivals, withinMs));
+    }
+    if (answers > 0) {
+      parts.add("the same decision was told again" + times(answers, withinMs));
+      parts.add("nothing was charged");
+    }
+    return String.join("; ", parts);
+  }
+
+  private static String times(long count, long withinMs) {
+    return count == 1 ? "" : ", " + count + " times within " + seconds(withinMs);
   }
 
   static String grant(LeaseGranted grant, long waitedMs, long servedMeanwhile) {

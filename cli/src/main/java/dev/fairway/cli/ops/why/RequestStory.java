@@ -22,6 +22,7 @@ import dev.fairway.schemas.LimitLearned;
 import dev.fairway.schemas.MarginCut;
 import dev.fairway.schemas.MarginRestored;
 import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.QuotaDefined;
 import dev.fairway.schemas.QuotaHeld;
 import dev.fairway.schemas.QuotaReleased;
@@ -37,7 +38,9 @@ import dev.fairway.schemas.SettlementIgnored;
 import dev.fairway.schemas.UnleasedCharged;
 import dev.fairway.schemas.WaiterRow;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The story of one request out of the journal of its key: when it came, what it waited for, who was
@@ -49,6 +52,26 @@ public final class RequestStory {
   /** Entries kept; what comes after is only counted. */
   public static final int ENTRIES_MAX = 10_000;
 
+  /** Quotas whose definition is kept; of more it is not said whether one is paused. */
+  private static final int QUOTAS_MAX = 10_000;
+
+  /** How often the request came again, and was told again what it had been told. */
+  private record Repeats(long fromMs, long toMs, long arrivals, long answers) {
+    static final Repeats NONE = new Repeats(0, 0, 0, 0);
+
+    private boolean isNone() {
+      return arrivals == 0 && answers == 0;
+    }
+
+    Repeats arrived(long atMs) {
+      return new Repeats(isNone() ? atMs : fromMs, atMs, arrivals + 1, answers);
+    }
+
+    Repeats told(long atMs) {
+      return new Repeats(isNone() ? atMs : fromMs, atMs, arrivals, answers + 1);
+    }
+  }
+
   private final String requestId;
   private final String agentId;
   private final Waiters waiters = new Waiters();
@@ -58,6 +81,9 @@ public final class RequestStory {
   private String quota;
   private String agent;
   private WaiterRow waiting;
+  private final Map<String, Quota> definitions = new HashMap<>();
+  private Repeats repeats = Repeats.NONE;
+  private int repeatsEntry = -1;
   private long arrivedAtMs;
   private String outcome = "unknown";
 
@@ -138,7 +164,8 @@ public final class RequestStory {
     }
     if (isFound()) {
       if (request.getAgentId().equals(agent)) {
-        add(event.getAtMs(), "sent_again", "arrived again under the same id");
+        repeats = repeats.arrived(event.getAtMs());
+        repeated();
       }
       return;
     }
@@ -188,6 +215,9 @@ public final class RequestStory {
   }
 
   private void happened(long atMs, Object event) {
+    if (event instanceof QuotaDefined e && definitions.size() < QUOTAS_MAX) {
+      definitions.put(e.getDefinition().getId(), e.getDefinition());
+    }
     if (event instanceof LeaseEnqueued e) {
       enqueued(atMs, e.getWaiter());
     } else if (event instanceof LeaseGranted e) {
@@ -214,15 +244,16 @@ public final class RequestStory {
   private boolean answered(long atMs, Object event) {
     if (event instanceof LeaseQueued e) {
       if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
-        add(atMs, "queued", Phrases.eta("told: in line", e.getPosition(), e.getEtaMs()));
+        told(atMs, "queued", "told: in line", e.getPosition(), e.getEtaMs());
       }
     } else if (event instanceof EtaRevised e) {
       if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
-        add(atMs, "eta_revised", Phrases.eta("told again: in line", e.getPosition(), e.getEtaMs()));
+        told(atMs, "eta_revised", "told again: in line", e.getPosition(), e.getEtaMs());
       }
     } else if (event instanceof DecisionRepeated e) {
       if (isMineRepeated(e.getDecision())) {
-        add(atMs, "repeated", "the same decision was told again; nothing was charged");
+        repeats = repeats.told(atMs);
+        repeated();
       }
     } else if (event instanceof RequestIgnored e) {
       if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
@@ -232,6 +263,10 @@ public final class RequestStory {
       return false;
     }
     return true;
+  }
+
+  private void told(long atMs, String kind, String how, int position, long etaMs) {
+    add(atMs, kind, Phrases.eta(how, position, etaMs, definitions.get(quota)));
   }
 
   private boolean leaseChanged(long atMs, Object event) {
@@ -319,7 +354,7 @@ public final class RequestStory {
     LeaseRequest request = waiter.getRequest();
     if (isMine(request.getQuota(), request.getAgentId(), request.getRequestId())) {
       waiting = waiter;
-      outcome = "waiting";
+      changed("waiting");
       add(atMs, "enqueued", Phrases.line(waiter, waiters.ahead(waiter)));
     } else if (!isFound() || request.getQuota().equals(quota)) {
       waiters.add(waiter);
@@ -329,7 +364,7 @@ public final class RequestStory {
   private void granted(long atMs, LeaseGranted grant) {
     if (isMine(grant.getQuota(), grant.getAgentId(), grant.getRequestId())) {
       waiting = null;
-      outcome = "granted";
+      changed("granted");
       add(atMs, "granted", Phrases.grant(grant, atMs - arrivedAtMs, servedMeanwhile));
       return;
     }
@@ -361,8 +396,32 @@ public final class RequestStory {
 
   private void ended(long atMs, String kind, String text) {
     waiting = null;
-    outcome = kind;
+    changed(kind);
     add(atMs, kind, text);
+  }
+
+  /** One entry, however often it comes, until something else becomes of the request. */
+  private void repeated() {
+    StoryEntry entry =
+        new StoryEntry(
+            repeats.fromMs(),
+            repeats.answers() > 0 ? "repeated" : "sent_again",
+            Phrases.repeats(
+                repeats.arrivals(), repeats.answers(), repeats.toMs() - repeats.fromMs()));
+    if (repeatsEntry >= 0) {
+      entries.set(repeatsEntry, entry);
+    } else if (entries.size() < ENTRIES_MAX) {
+      repeatsEntry = entries.size();
+      entries.add(entry);
+    } else {
+      entriesDropped++;
+    }
+  }
+
+  private void changed(String newOutcome) {
+    outcome = newOutcome;
+    repeats = Repeats.NONE;
+    repeatsEntry = -1;
   }
 
   private void add(long atMs, String kind, String text) {

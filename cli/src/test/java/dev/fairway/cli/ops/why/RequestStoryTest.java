@@ -2,6 +2,7 @@ package dev.fairway.cli.ops.why;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.fairway.cli.config.QuotaYaml;
 import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.Amounts;
 import dev.fairway.schemas.BreakerCause;
@@ -10,7 +11,9 @@ import dev.fairway.schemas.BreakerHalfOpen;
 import dev.fairway.schemas.BreakerOpened;
 import dev.fairway.schemas.Cause;
 import dev.fairway.schemas.CauseKind;
+import dev.fairway.schemas.DecisionRepeated;
 import dev.fairway.schemas.Estimate;
+import dev.fairway.schemas.EtaRevised;
 import dev.fairway.schemas.HoldReason;
 import dev.fairway.schemas.LeaseEnqueued;
 import dev.fairway.schemas.LeaseExpired;
@@ -19,7 +22,9 @@ import dev.fairway.schemas.LeaseQueued;
 import dev.fairway.schemas.LeaseRejected;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.MarginCut;
+import dev.fairway.schemas.QuotaDefined;
 import dev.fairway.schemas.QuotaHeld;
+import dev.fairway.schemas.QuotaState;
 import dev.fairway.schemas.RampStarted;
 import dev.fairway.schemas.RefuseRequest;
 import dev.fairway.schemas.RejectReason;
@@ -234,6 +239,59 @@ class RequestStoryTest {
   }
 
   @Test
+  void shouldSayWhatAWaitIsForThatIsNoneForTokens() {
+    // given
+    tick(1, defined(QuotaState.PAUSED));
+    request(10, "r", "a", enqueued("r", "a", 1, 1_000, 100), queued("r", "a", 1, 0));
+
+    // when
+    tick(20, defined(QuotaState.ACTIVE));
+    tick(30, new EtaRevised(QUOTA, "r", "a", 1, 0L, null, null));
+
+    // then
+    assertThat(texts("queued"))
+        .containsExactly(
+            "told: in line at position 1, no wait for tokens: until the quota is resumed");
+    assertThat(texts("eta_revised"))
+        .containsExactly("told again: in line at position 1, no wait for tokens: for a free slot");
+  }
+
+  @Test
+  void shouldSayBothWhereTheDefinitionIsNotKnown() {
+    request(10, "r", "a", enqueued("r", "a", 1, 1_000, 100), queued("r", "a", 1, 0));
+
+    assertThat(texts("queued"))
+        .singleElement()
+        .asString()
+        .endsWith("for a free slot, or until the quota is resumed");
+  }
+
+  @Test
+  void shouldFoldRepeatedAsksIntoOneLine() {
+    // given
+    request(0, "r", "a", enqueued("r", "a", 1, 1_000, 100), queued("r", "a", 1, 9_000));
+
+    // when
+    for (int i = 1; i <= 4; i++) {
+      request(5_000 * i, "r", "a", new DecisionRepeated(queued("r", "a", 1, 9_000)));
+    }
+    tick(21_000, granted("r", "a"));
+    request(25_000, "r", "a", new DecisionRepeated(granted("r", "a")));
+
+    // then: one line of each state of the request
+    assertThat(story.entries())
+        .extracting(StoryEntry::kind)
+        .containsExactly("arrived", "enqueued", "queued", "repeated", "granted", "repeated");
+    assertThat(story.entries().get(3).atMs()).isEqualTo(5_000);
+    assertThat(texts("repeated"))
+        .containsExactly(
+            "arrived again under the same id, 4 times within 15.0 s; the same decision was told"
+                + " again, 4 times within 15.0 s; nothing was charged",
+            "arrived again under the same id; the same decision was told again; nothing was"
+                + " charged");
+  }
+
+  @Test
   void shouldNotFindWhatIsNotThere() {
     request(10, "other", "a", granted("other", "a"));
 
@@ -315,6 +373,18 @@ class RequestStoryTest {
 
   private static LeaseQueued queued(String request, String agent, int position, long etaMs) {
     return new LeaseQueued(QUOTA, request, agent, position, etaMs, null, null);
+  }
+
+  private static QuotaDefined defined(QuotaState state) {
+    return new QuotaDefined(
+        QuotaYaml.parse(
+                "quotas: [{id: %s, state: %s, limits: {requests_per_minute: 60}}]"
+                    .formatted(QUOTA, state),
+                "test")
+            .quotas()
+            .get(0),
+        null,
+        List.of());
   }
 
   private static Amounts amounts() {
