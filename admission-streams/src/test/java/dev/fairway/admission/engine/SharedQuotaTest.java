@@ -13,6 +13,10 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import java.util.List;
 import java.util.stream.Stream;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Test;
 
 /** Quotas that take from one that they share: each agent gets its share of it, whatever its own. */
@@ -36,6 +40,23 @@ class SharedQuotaTest {
         .as("other requests")
         .isCloseTo(0.25, within(CLOSE));
     assertThat(ofOne(INPUT, INPUT)).as("alike").isCloseTo(0.25, within(CLOSE));
+  }
+
+  /** Whatever two quotas limit, as long as what they share is what binds. */
+  @Property(tries = 40)
+  void shouldServeAnAgentItsShareAtAnyLimits(
+      @ForAll @LongRange(min = 31, max = 100_000) long requests,
+      @ForAll @LongRange(min = 64_000, max = 1_000_000_000) long input,
+      @ForAll @IntRange(min = 1, max = 3) int first,
+      @ForAll @IntRange(min = 1, max = 3) int second) {
+    assertThat(ofOne(some(first, requests, input), some(second, 100_031 - requests, 90_000)))
+        .isCloseTo(0.25, within(CLOSE));
+  }
+
+  private static Amounts some(int which, long requests, long input) {
+    Amounts some = Amounts.NONE;
+    some = (which & 1) == 0 ? some : some.with(Dimension.REQUESTS, requests);
+    return (which & 2) == 0 ? some : some.with(Dimension.INPUT_TOKENS, input);
   }
 
   @Test
