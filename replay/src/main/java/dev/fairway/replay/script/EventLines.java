@@ -170,6 +170,9 @@ public final class EventLines implements Closeable, Flushable {
         e -> {
           string("request", e.requestId());
           string("lease", e.leaseId());
+          if (!e.adjusted().isEmpty()) {
+            amounts("adjusted", e.adjusted());
+          }
         });
     define(
         Event.LeaseCancelled.class,

@@ -248,7 +248,8 @@ public final class RequestStory {
         ended(
             atMs,
             "expired",
-            "expired without a settlement; nothing is refunded, the tokens may have been spent");
+            "expired without a settlement; nothing is refunded, the tokens may have been spent"
+                + (e.getAdjusted() == null ? "" : Phrases.adjusted(e.getAdjusted())));
       }
     } else if (event instanceof DuplicateIgnored e) {
       if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
