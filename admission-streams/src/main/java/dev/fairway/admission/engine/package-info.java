@@ -32,12 +32,14 @@
  * Tenants are flows of the same rule one level up: with weight W, a tenant that waits since start
  * tag S ends its k-th request at S plus the sum of its first k costs over W, so who of another
  * tenant is served before a tag is a prefix of that tenant's line, and a position and an ETA stay
- * sums over trees. Quotas that take from the same other quota are flows too, served in order of
- * their heads' tags. A head that waits for something of its own, its tenant's ceiling or another
- * quota, keeps back only who needs the same. Past a head that waits for tokens go requests that a
- * class's reserve pays for, and, bounded against what the head takes, small ones (backfill, as in
- * EASY: Lifka, JSSPP 1995, with a bound instead of a reservation). Who passes moves no virtual
- * time, and goes in the order of tags within its lane, so that waits can still be told.
+ * sums over trees. Quotas that take from the same other quota are drained in one order, that of
+ * their heads' tags: there the cost is the largest share of a minute's limit that a call takes of
+ * any of its quotas, in hundred-millionths, so that all tags count the same. A head that waits for
+ * something of its own, its tenant's ceiling or another quota, keeps back only who needs the same.
+ * Past a head that waits for tokens go requests that a class's reserve pays for, and, bounded
+ * against what the head takes, small ones (backfill, as in EASY: Lifka, JSSPP 1995, with a bound
+ * instead of a reservation). Who passes moves no virtual time, and goes in the order of tags within
+ * its lane, so that waits can still be told.
  *
  * <h2>The margin</h2>
  *

@@ -38,6 +38,15 @@ final class ClosedLoop {
   private long number;
   private int seen;
 
+  /** On several quotas; each agent on one of them. */
+  ClosedLoop(List<QuotaDefinition> quotas) {
+    context = EngineContext.with(quotas.get(0));
+    quotas.stream()
+        .skip(1)
+        .forEach(q -> context.submit(new Command.DefineQuota(q, EngineContext.SALT)));
+    context.restoring = false;
+  }
+
   ClosedLoop(long maxQueueWaitMs, Map<String, Tenant> tenants) {
     context =
         EngineContext.with(
@@ -123,6 +132,7 @@ final class ClosedLoop {
     final long tokens;
     final long estimate;
     final long callMs;
+    String quota = QUOTA;
     long used;
     ClosedLoop loop;
     private int playing;
@@ -134,6 +144,11 @@ final class ClosedLoop {
       this.tokens = tokens;
       this.estimate = estimate;
       this.callMs = callMs;
+    }
+
+    Agent in(String quotaId) {
+      quota = quotaId;
+      return this;
     }
 
     void fill() {
@@ -152,7 +167,7 @@ final class ClosedLoop {
           new LeaseRequest(
               id,
               caller,
-              QUOTA,
+              quota,
               null,
               role(),
               "batch",
@@ -200,7 +215,15 @@ final class ClosedLoop {
     }
 
     final void settle(LeaseGranted lease, Outcome outcome, Long input, Long output) {
-      loop.context.settle(lease.leaseId(), lease.agentId(), outcome, input, output);
+      loop.context.settle(
+          lease.leaseId(),
+          lease.agentId(),
+          outcome,
+          input,
+          output,
+          s ->
+              new Settlement(
+                  s.leaseId(), null, s.agentId(), quota, outcome, s.usage(), false, null));
     }
 
     /** Cancels by its request's id what may have been granted. */
@@ -215,7 +238,7 @@ final class ClosedLoop {
       Usage usage = new Usage(input, 0L, 0L, 0L, true);
       loop.context.submit(
           new Command.SettleLease(
-              new Settlement(null, id, name, QUOTA, Outcome.UNLEASED, usage, false, null),
+              new Settlement(null, id, name, quota, Outcome.UNLEASED, usage, false, null),
               loop.context.nowMs));
     }
 

@@ -75,6 +75,12 @@ class InvariantsPropertyTest {
   }
 
   @Property(tries = TRIES)
+  void shouldCountEveryLimitInASharedOrder(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    assertThat(CostBook.sharedCostsCountEveryLimit(EngineRun.of(preset, actions))).isEmpty();
+  }
+
+  @Property(tries = TRIES)
   void shouldBoundWhatPassesAWaitingHead(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(QueueInvariants.passingIsBounded(EngineRun.of(preset, actions))).isEmpty();

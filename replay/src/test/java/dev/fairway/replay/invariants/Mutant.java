@@ -103,6 +103,8 @@ enum Mutant {
               e -> Tamper.granted(e, e.charged(), e.grantedAtMs(), -e.virtualTime()))),
   CHARGES_FOR_A_REJECT(QueueInvariants::tagsAreFair, BrokenOrder::chargeForReject),
   SAVES_UP_CREDIT(QueueInvariants::tagsAreFair, BrokenOrder::saveUpCredit),
+  /** Of quotas that share one, each counts what a call takes of itself. */
+  COUNTS_ITS_OWN_LIMITS_ALONE(CostBook::sharedCostsCountEveryLimit, CostBook::ofItsOwnLimits),
   /** Kept places of one agent are taken up side by side. */
   KEEPS_PLACES_SIDE_BY_SIDE(QueueInvariants::tagsAreFair, BrokenOrder::keepPlacesSideBySide),
   CARRIES_PLACES_ACROSS_TENANTS(QueueInvariants::tagsAreFair, BrokenOrder::carryPlacesAcross),

@@ -34,6 +34,7 @@ final class TagBook {
   private final Map<String, String> lines = new HashMap<>();
   private final Set<String> ranked = new HashSet<>();
   private Map<String, Amounts> levels = new HashMap<>();
+  private Set<String> sharing = new HashSet<>();
 
   TagBook(List<String> wrong) {
     this.wrong = wrong;
@@ -43,6 +44,7 @@ final class TagBook {
     told.clear();
     moved.clear();
     grantedIn.clear();
+    sharing(step);
     for (Event event : step.handled().events()) {
       if (event instanceof Event.LeaseEnqueued e) {
         enqueued(step, e.waiter());
@@ -82,6 +84,22 @@ final class TagBook {
     told.forEach(this::checkMoved);
     snapshots(step);
     rejectsTakeNothing(step);
+  }
+
+  /** Where a quota begins, or ceases, to share, all start like newcomers. */
+  private void sharing(Step step) {
+    Set<String> now = CostBook.sharing(step.snapshots());
+    for (QuotaSnapshot quota : step.snapshots()) {
+      String id = quota.definition().id();
+      if (now.contains(id) != sharing.contains(id)) {
+        waiting.values().removeIf(w -> w.request().quotaId().equals(id));
+        rejected.values().removeIf(e -> e.quotaId().equals(id));
+        flowTags.keySet().removeIf(flow -> flow.startsWith(id + " "));
+        shifts.keySet().removeIf(flow -> flow.startsWith(id + " "));
+        firstTags.clear();
+      }
+    }
+    sharing = now;
   }
 
   private void enqueued(Step step, Waiter waiter) {
@@ -233,14 +251,15 @@ final class TagBook {
     }
     lines.put(e.leaseId(), e.quotaId() + " " + e.order().tenant());
     grantedIn.add(lines.get(e.leaseId()));
-    if (waiter == null) {
-      return;
-    }
-    firstTags.put(id, waiter.startTag());
-    Long before = virtualTimes.put(line(waiter), e.virtualTime());
+    Long before = virtualTimes.put(lines.get(e.leaseId()), e.virtualTime());
     if (before != null && e.virtualTime() < before) {
       wrong.add("virtual time fell from " + before + " to " + e.virtualTime());
     }
+    if (waiter == null) {
+      firstTags.remove(id); // How far it had moved is not known.
+      return;
+    }
+    firstTags.put(id, waiter.startTag());
     if (e.order().lane() == Event.Lane.IN_ORDER) {
       if (e.virtualTime() < waiter.finishTag()) {
         wrong.add(id + " with tag " + waiter.finishTag() + " was served at " + e.virtualTime());

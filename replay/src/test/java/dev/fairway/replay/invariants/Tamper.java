@@ -200,6 +200,29 @@ final class Tamper {
         w.flowShift());
   }
 
+  /** The same request at another cost. */
+  static Waiter costing(Waiter w, long cost) {
+    return new Waiter(
+        w.request(),
+        w.contentHash(),
+        w.appendedAtMs(),
+        w.attempt(),
+        w.arrival(),
+        w.enqueuedAtMs(),
+        w.deadlineMs(),
+        w.estimate(),
+        cost,
+        w.weightMilli(),
+        w.startTag(),
+        w.finishTag(),
+        w.toldAtMs(),
+        w.toldEtaMs(),
+        w.firstEtaMs(),
+        w.forecast(),
+        w.standing(),
+        w.flowShift());
+  }
+
   /** The same request with another forecast. */
   static Waiter expecting(Waiter w, Forecast forecast) {
     return new Waiter(

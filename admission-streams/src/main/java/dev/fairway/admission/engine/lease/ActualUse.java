@@ -182,13 +182,14 @@ final class ActualUse {
   }
 
   /** What a call costs in the fair queue by what is told before it ends; null: as before. */
-  static Long costSoFar(QuotaPolicy policy, Lease lease, Told told) {
+  static Long costSoFar(QuotaState quota, Lease lease, Told told) {
+    QuotaPolicy policy = quota.policy();
     if (!policy.order().ranked() || told.equals(lease.told())) {
       return null;
     }
     long output = outputSoFar(lease, told);
     long input = told.input() != null ? told.input() : 0;
-    long cost = Charges.cost(policy, Charges.of(policy, input, output), input, output);
+    long cost = Charges.cost(quota, Charges.of(policy, input, output), input, output);
     return told.input() != null ? cost : Math.max(lease.cost(), cost);
   }
 
@@ -213,7 +214,7 @@ final class ActualUse {
     if (told || toldOnTheWay(policy, lease).input() != null) {
       boolean reserved = !policy.order().ranked() && usage.outputTokens() == null;
       long output = reserved ? lease.forecast().outputTokens() : used.output;
-      return Charges.cost(policy, actual, used.input, output);
+      return Charges.cost(quota, actual, used.input, output);
     }
     return refused(settlement) ? lease.cost() : UntoldUse.cost(quota, lease, used.output);
   }

@@ -7,10 +7,16 @@ import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.ShareBuckets;
+import java.util.List;
 import java.util.function.ToLongFunction;
 
 /** What a call is charged, and what it costs in the fair queue. Pure arithmetic. */
 public final class Charges {
+  /**
+   * What a whole minute of a limit costs where quotas share one. Fine enough for a call of some
+   * hundred tokens of a limit of billions, and coarse enough for tags to last for centuries.
+   */
+  static final long MINUTE = 100_000_000;
 
   private Charges() {}
 
@@ -160,39 +166,57 @@ public final class Charges {
 
   /**
    * Cost in the fair queue, at least 1. FAIRWAY: the dominant dimension's share, in tokens of the
-   * reference dimension (DRF). SEED: the estimated tokens.
+   * reference dimension (DRF). SEED: the estimated tokens. Quotas that share one are drained in one
+   * order, so that there it is the largest share of all that the call takes from, in {@link
+   * #MINUTE}s, whatever their presets.
    *
    * @param charge charge per limited dimension
    * @param input input tokens of the call
    * @param output output tokens of the call
    */
-  public static long cost(QuotaPolicy policy, Amounts charge, long input, long output) {
-    if (!policy.dominantCost()) {
+  public static long cost(QuotaState quota, Amounts charge, long input, long output) {
+    QuotaPolicy policy = quota.policy();
+    long cost;
+    if (quota.inSharedOrder()) {
+      cost = largestShare(charge, policy.limits(), MINUTE);
+      Amounts demand = everyDimension(input, output);
+      for (QuotaState other : quota.also() == null ? List.<QuotaState>of() : quota.also()) {
+        cost = Math.max(cost, largestShare(demand, other.policy().limits(), MINUTE));
+      }
+    } else if (policy.dominantCost()) {
+      Dimension reference = reference(policy.limits());
+      long unit = reference == null ? 1 : policy.limits().get(reference);
+      cost = largestShare(charge, policy.limits(), unit);
+    } else {
       return Math.max(1, Amounts.saturatedAdd(input, output));
     }
-    Dimension reference = reference(policy.limits());
-    if (reference == null) {
-      return 1;
-    }
-    long limitOfReference = policy.limits().get(reference);
-    long cost = 1;
+    return Math.max(1, Math.min(cost, FixedPoint.MAX_AMOUNT));
+  }
+
+  /**
+   * The largest part of a minute's limit that a charge takes of any dimension that refills.
+   *
+   * @param minute what a whole minute's limit counts
+   */
+  private static long largestShare(Amounts charge, Amounts limits, long minute) {
+    long largest = 0;
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
-      if (d.refills() && charge.has(d) && policy.limits().has(d)) {
-        long share =
-            FixedPoint.mulDiv(Math.max(0, charge.get(d)), limitOfReference, policy.limits().get(d));
-        cost = Math.max(cost, share);
+      if (d.refills() && charge.has(d) && limits.has(d)) {
+        long share = FixedPoint.mulDiv(Math.max(0, charge.get(d)), minute, limits.get(d));
+        largest = Math.max(largest, share);
       }
     }
-    return Math.min(cost, FixedPoint.MAX_AMOUNT);
+    return largest;
   }
 
   /** Cost of a request's estimate. */
   public static long estimatedCost(
-      LeaseRequest request, Forecast forecast, QuotaPolicy policy, boolean coldCache) {
+      LeaseRequest request, Forecast forecast, QuotaState quota, boolean coldCache) {
+    QuotaPolicy policy = quota.policy();
     long input = inputEstimate(request, forecast, policy, coldCache);
     long output = forecast.outputTokens();
-    return cost(policy, of(policy, input, output), input, output);
+    return cost(quota, of(policy, input, output), input, output);
   }
 
   /** The first limited of input, tokens, output, requests; null if only concurrency is limited. */

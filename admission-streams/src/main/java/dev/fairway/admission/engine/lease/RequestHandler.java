@@ -265,7 +265,7 @@ public final class RequestHandler {
     Amounts demand = Charges.demand(request, forecast, policy, takes.cold());
     Standing standing = Standing.of(claims, attempts.budgetTask(), demand);
     int weight = Weights.milli(tx.state(), quota, request, standing, attempts.attempt());
-    long cost = Charges.estimatedCost(request, forecast, policy, takes.cold());
+    long cost = Charges.estimatedCost(request, forecast, quota, takes.cold());
     long startTag = startTag(quota, claims.tenant());
     Long deadline = request.deadlineMs();
     Amounts charge = takes.own();

@@ -128,7 +128,7 @@ public final class SettlementHandler {
       Amounts actual = Charges.of(quota.policy(), told.input(), output);
       adjusted = ActualUse.adjustment(quota, lease, actual);
     }
-    Long cost = ActualUse.costSoFar(quota.policy(), lease, told);
+    Long cost = ActualUse.costSoFar(quota, lease, told);
     Shift shift = Shifts.atRenewal(tx.state(), quota, lease, news ? told.input() : null, cost);
     tx.emit(
         new LeaseRenewed(

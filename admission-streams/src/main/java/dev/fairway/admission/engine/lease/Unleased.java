@@ -14,9 +14,9 @@ import java.util.TreeMap;
 
 /**
  * A call that was made without a lease. It is charged, to its tenant's ceiling too, and outside
- * SEED moves its agent's tag like any other call, where others wait: to give a lease back and make
- * the call all the same gains nothing. What nobody waited for costs no place, as with leases.
- * Nobody tells its role, so it weighs the least.
+ * SEED moves its agent's tag like any other call, where others wait for any of what it takes from:
+ * to give a lease back and make the call all the same gains nothing. What nobody waited for costs
+ * no place, as with leases. Nobody tells its role, so it weighs the least.
  */
 public final class Unleased {
 
@@ -44,8 +44,7 @@ public final class Unleased {
     Amounts used = Charges.of(policy, input, output);
     Amounts charge = SettlementHandler.withoutSlot(taken(quota, used, atMs));
     String tenant = ranked ? Claims.tenantOf(policy.order(), settlement.agentId(), null) : null;
-    boolean wanted = quota.order().size() > 0;
-    long cost = ranked && wanted ? Charges.cost(policy, used, input, output) : 0;
+    long cost = ranked && quota.isWanted() ? Charges.cost(quota, used, input, output) : 0;
     boolean levels = ranked && policy.order().hasTenants();
     boolean bounded = ranked && quota.tenant(tenant).ceiling() != null;
     return new UnleasedCharged(

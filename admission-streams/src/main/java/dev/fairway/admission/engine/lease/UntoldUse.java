@@ -30,7 +30,7 @@ public final class UntoldUse {
     }
     long input = usualInput(quota, lease.standing().role());
     return Math.max(
-        lease.cost(), Charges.cost(policy, Charges.of(policy, input, output), input, output));
+        lease.cost(), Charges.cost(quota, Charges.of(policy, input, output), input, output));
   }
 
   /**

@@ -3,11 +3,12 @@ package dev.fairway.admission.engine.queue;
 import dev.fairway.admission.engine.bucket.Amounts;
 
 /**
- * Tags of self-clocked fair queueing. Tags are fixed point: {@value #SCALE} units are one token of
- * the reference dimension at weight 1.
+ * Tags of self-clocked fair queueing. Tags are fixed point: {@value #SCALE} units are a cost of one
+ * at weight 1. That is a token of the reference dimension, and where quotas share one a
+ * hundred-millionth of a minute's limit.
  */
 public final class Tags {
-  /** Tag units of one token at weight 1. */
+  /** Tag units of a cost of one at weight 1. */
   public static final long SCALE = 1000;
 
   private Tags() {}

@@ -15,6 +15,7 @@ import dev.fairway.admission.engine.state.Row.DefinitionRow;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 
 /** What a definition, new or changed, means for the state of its quota. */
 final class DefinitionApplier {
@@ -38,6 +39,7 @@ final class DefinitionApplier {
   }
 
   private static void start(KeyState key, QuotaState quota, QuotaDefinition definition) {
+    Map<String, Boolean> members = SharedOrder.before(key, null, definition);
     quota.definition = definition;
     quota.policy = QuotaPolicy.of(definition);
     quota.marginBp = quota.policy.marginStartBp();
@@ -50,13 +52,14 @@ final class DefinitionApplier {
       }
     }
     Parts.start(key, quota);
-    key.linkAlso(quota);
+    SharedOrder.redefined(key, quota, members);
   }
 
   private static void change(KeyState key, QuotaState quota, QuotaDefinition definition) {
     Buckets.refill(key, quota);
     SharedBuckets.refillParts(key, quota);
     List<Waiter> waiting = takeOutAll(key, quota);
+    Map<String, Boolean> members = SharedOrder.before(key, quota, definition);
     key.unlinkAlso(quota);
     QuotaDefinition before = quota.definition;
     QuotaPolicy policyBefore = quota.policy;
@@ -79,12 +82,12 @@ final class DefinitionApplier {
       quota.buckets[i] =
           changed(key, quota, policyBefore, Dimension.of(i), levelGiven, marginBeforeBp);
     }
-    key.linkAlso(quota);
     Parts.redefine(key, quota, policyBefore.order());
+    boolean anew = SharedOrder.redefined(key, quota, members);
     BreakerApplier.redefined(key, quota);
     LeaseApplier.rescheduleSweeps(quota);
     LeaseApplier.rebuildDerived(key, quota);
-    waiting.forEach(waiter -> putBack(key, quota, waiter));
+    waiting.forEach(waiter -> putBack(key, quota, waiter, anew));
   }
 
   /** A definition that names a mode sets it; AUTO goes on from what is known of the provider. */
@@ -146,7 +149,7 @@ final class DefinitionApplier {
     return level != null ? level : quota.cap(d);
   }
 
-  private static List<Waiter> takeOutAll(KeyState key, QuotaState quota) {
+  static List<Waiter> takeOutAll(KeyState key, QuotaState quota) {
     List<Waiter> waiting = new ArrayList<>();
     for (TenantState tenant : quota.tenants.values()) {
       tenant.line.forEach(waiting::add);
@@ -159,8 +162,10 @@ final class DefinitionApplier {
   /**
    * Weights, limited dimensions, tenants may have changed: each waiter's finish tag follows from
    * its start. Who comes under another tenant starts there like a newcomer.
+   *
+   * @param anew whether all start like newcomers
    */
-  private static void putBack(KeyState key, QuotaState quota, Waiter w) {
+  static void putBack(KeyState key, QuotaState quota, Waiter w, boolean anew) {
     String agent = w.request().agentId();
     boolean cold = Charges.coldCache(w.request(), w.enqueuedAtMs());
     Standing standing =
@@ -168,10 +173,10 @@ final class DefinitionApplier {
             .under(
                 Claims.of(quota.policy.order(), w.request()),
                 Charges.demand(w.request(), w.forecast(), quota.policy, cold));
-    boolean moved = !standing.tenant().equals(w.standing().tenant());
+    boolean moved = anew || !standing.tenant().equals(w.standing().tenant());
     long startTag = moved ? quota.startTag(standing.tenant(), agent) : w.startTag();
     int weight = Weights.milli(key, quota, w.request(), standing, w.attempt());
-    long cost = Charges.estimatedCost(w.request(), w.forecast(), quota.policy, cold);
+    long cost = Charges.estimatedCost(w.request(), w.forecast(), quota, cold);
     Waiter again =
         w.placed(
             Charges.estimated(w.request(), w.forecast(), quota.policy, cold),

@@ -196,7 +196,7 @@ public final class KeyState {
    * take from the same quotas, directly or through others.
    */
   public Collection<QuotaState> sharing(QuotaState quota) {
-    if (quota.policy.order().also().isEmpty() && !takers.containsKey(quota.id())) {
+    if (!quota.inSharedOrder()) {
       return List.of(quota);
     }
     TreeMap<String, QuotaState> group = new TreeMap<>();
@@ -209,6 +209,11 @@ public final class KeyState {
       }
     }
     return group.values();
+  }
+
+  /** Whether any quota takes from this one too. */
+  boolean isTakenFrom(QuotaState quota) {
+    return takers.containsKey(quota.id());
   }
 
   /** Quotas that take from this one too, in order of id. */
@@ -302,21 +307,27 @@ public final class KeyState {
     quota.statistics.deleteRows(this, quota.id());
     quota.alerts.raised().forEach(row -> changes.delete(row.id()));
     unlinkAlso(quota);
+    SharedOrder.left(this, quota.policy.order().also());
     return true;
   }
 
   /** A tenant ends, with the places that are kept in it. */
   void deleteTenant(QuotaState quota, TenantState tenant) {
+    endPlaces(quota, tenant);
+    changes.delete(new RowId(Row.Kind.TENANT, quota.id(), tenant.name));
+    for (String agent : tenant.flows.agents()) {
+      changes.delete(Row.flowId(quota.id(), tenant.name, agent));
+    }
+  }
+
+  /** Whoever comes back to a place that was kept in a tenant comes anew. */
+  void endPlaces(QuotaState quota, TenantState tenant) {
     LeaseApplier.endPlaces(this, quota, tenant.name);
     remembered.values().stream()
         .filter(row -> row.quotaId().equals(quota.id()) && row.keepsPlaceIn(tenant.name))
         .sorted(Comparator.comparing(RememberedRow::idHash))
         .toList()
         .forEach(row -> remember(row.withoutTag()));
-    changes.delete(new RowId(Row.Kind.TENANT, quota.id(), tenant.name));
-    for (String agent : tenant.flows.agents()) {
-      changes.delete(Row.flowId(quota.id(), tenant.name, agent));
-    }
   }
 
   /** Writes a tenant's row, where the quota has tenants. */

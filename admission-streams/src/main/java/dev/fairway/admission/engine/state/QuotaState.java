@@ -244,6 +244,19 @@ public final class QuotaState {
     return key.alsoOf(this);
   }
 
+  /**
+   * Whether it takes from others too, or others take from it: all of those are drained in one
+   * order, in which costs and tags count shares of a minute.
+   */
+  public boolean inSharedOrder() {
+    return !policy.order().also().isEmpty() || key.isTakenFrom(this);
+  }
+
+  /** Whether anybody waits here or in a quota that is drained together with this one. */
+  public boolean isWanted() {
+    return key.sharing(this).stream().anyMatch(each -> each.waiting > 0);
+  }
+
   /** Whether its leases may count in the last minute of another quota. */
   boolean takesFromOthers() {
     return policy.learns() && !policy.order().also().isEmpty();

@@ -15,7 +15,7 @@ import dev.fairway.admission.engine.lease.Forecast;
  * @param enqueuedAtMs when it was enqueued
  * @param deadlineMs when it leaves the queue
  * @param estimate charge with a warm cache, per limited dimension
- * @param cost cost in tokens of the reference dimension
+ * @param cost cost in the fair queue
  * @param weightMilli weight in thousandths
  * @param startTag start tag of the fair queue
  * @param finishTag virtual finish time

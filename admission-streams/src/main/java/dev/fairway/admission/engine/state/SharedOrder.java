@@ -1,0 +1,97 @@
+package dev.fairway.admission.engine.state;
+
+import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.lease.Charges;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Quotas that begin, or cease, to be drained in one order with others. Costs and tags count shares
+ * of a minute there, and tokens of its own limit in a quota on its own: the one says nothing in the
+ * other. So whoever waits then starts like a newcomer, in order of arrival.
+ */
+final class SharedOrder {
+
+  private SharedOrder() {}
+
+  /**
+   * Which quotas are in a shared order, of those that a definition may bring in or let out.
+   *
+   * @param quota the quota as it is, or null if it is new
+   */
+  static Map<String, Boolean> before(KeyState key, QuotaState quota, QuotaDefinition definition) {
+    Map<String, Boolean> members = new TreeMap<>();
+    definition.also().forEach(name -> note(key, name, members));
+    if (quota != null) {
+      quota.policy.order().also().forEach(name -> note(key, name, members));
+      note(key, quota.id(), members);
+    }
+    return members;
+  }
+
+  private static void note(KeyState key, String name, Map<String, Boolean> members) {
+    QuotaState quota = key.quotas.get(name);
+    if (quota != null) {
+      members.put(name, quota.inSharedOrder());
+    }
+  }
+
+  /**
+   * A quota was defined, and its line is empty. None that shares starts behind the virtual time of
+   * another; otherwise who comes in where time stood still would be ahead of all the others.
+   *
+   * @return whether who waited in it starts like a newcomer
+   */
+  static boolean redefined(KeyState key, QuotaState quota, Map<String, Boolean> before) {
+    key.linkAlso(quota);
+    for (QuotaState taker : key.takersOf(quota)) {
+      FlowTags.raise(key, quota.id(), taker.virtualTime());
+    }
+    for (String name : quota.policy.order().also()) {
+      FlowTags.raise(key, name, quota.virtualTime());
+    }
+    boolean anew = before.getOrDefault(quota.id(), quota.inSharedOrder()) != quota.inSharedOrder();
+    if (anew) {
+      forgetTags(key, quota);
+    }
+    before.keySet().stream()
+        .filter(name -> !name.equals(quota.id()))
+        .forEach(name -> changed(key, name, before.get(name)));
+    return anew;
+  }
+
+  /** A quota that took from those is gone. */
+  static void left(KeyState key, List<String> also) {
+    also.forEach(name -> changed(key, name, true));
+  }
+
+  private static void changed(KeyState key, String name, boolean before) {
+    QuotaState quota = key.quotas.get(name);
+    if (quota == null || quota.inSharedOrder() == before) {
+      return;
+    }
+    List<Waiter> waiting = DefinitionApplier.takeOutAll(key, quota);
+    forgetTags(key, quota);
+    waiting.forEach(waiter -> DefinitionApplier.putBack(key, quota, waiter, true));
+    key.touched.add(quota.id());
+  }
+
+  private static void forgetTags(KeyState key, QuotaState quota) {
+    for (TenantState tenant : quota.tenants.values()) {
+      key.endPlaces(quota, tenant);
+      for (String agent : tenant.flows.agents()) {
+        key.changes.delete(Row.flowId(quota.id(), tenant.name, agent));
+      }
+      tenant.flows = new Flows();
+      tenant.tag = quota.topVirtualTime;
+      key.putTenant(quota, tenant);
+    }
+    for (Lease lease : List.copyOf(quota.leases.values())) {
+      // A settlement moves tags by what it used more, or less, than this.
+      long cost =
+          Charges.estimatedCost(lease.request(), lease.forecast(), quota, lease.coldCache());
+      LeaseApplier.replace(key, quota, lease, lease.costing(cost));
+    }
+  }
+}
