@@ -86,7 +86,7 @@ class AdmissionMetricsTest {
         Map.of(),
         settled(Settlement.Outcome.RATE_LIMITED, 0, 100),
         settled(Settlement.Outcome.SUCCEEDED, 150, -50),
-        new Event.LeaseExpired("q", "r", "a", "l", 0, 0, null));
+        expired("q"));
     assertThat(registry.scrape())
         .contains("fairway_settlements_total{outcome=\"RATE_LIMITED\",quota=\"q\"} 1.0")
         .contains("fairway_provider_429_total{quota=\"q\"} 1.0")
@@ -111,7 +111,7 @@ class AdmissionMetricsTest {
   @Test
   void shouldBoundTheQuotaLabel() {
     for (int i = 0; i < 10; i++) {
-      handled(Map.of(), new Event.LeaseExpired("q" + i, "r", "a", "l", 0, 0, null));
+      handled(Map.of(), expired("q" + i));
     }
     assertThat(registry.scrape())
         .contains("fairway_leases_expired_total{quota=\"q0\"} 1.0")
@@ -292,5 +292,10 @@ class AdmissionMetricsTest {
         List.of(new Row.AlertRow(id, AlertKind.OUTSIDE_USE, "requests", 7)),
         BreakerState.NONE,
         removed);
+  }
+
+  private static Event expired(String quota) {
+    return new Event.LeaseExpired(
+        quota, "r", "a", "l", 0, 0, null, Amounts.NONE, Map.of(), Amounts.NONE);
   }
 }

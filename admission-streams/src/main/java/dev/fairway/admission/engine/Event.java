@@ -252,11 +252,15 @@ public sealed interface Event {
   record RequestIgnored(String quotaId, String requestId, String agentId) implements Event {}
 
   /**
-   * A lease was reaped; nothing is refunded.
+   * A lease was reaped; nothing is refunded. What it was told to have produced beyond what was
+   * reserved is charged: the amounts are what is adjusted, none of them positive.
    *
    * @param tagShift what moves the finish tag of the agent's flow, in tag units
    * @param tenantTag what moves the tag of its tenant, in tag units
    * @param cost what the call costs in the fair queue, told nothing, or null: as before
+   * @param adjusted adjustment of its own quota's buckets
+   * @param also adjustments by quota id, of the other quotas it took from
+   * @param ceiling adjustment of its tenant's own bucket
    */
   record LeaseExpired(
       String quotaId,
@@ -265,7 +269,10 @@ public sealed interface Event {
       String leaseId,
       long tagShift,
       long tenantTag,
-      Long cost)
+      Long cost,
+      Amounts adjusted,
+      Map<String, Amounts> also,
+      Amounts ceiling)
       implements Event {}
 
   /**
@@ -276,6 +283,7 @@ public sealed interface Event {
    * @param tagShift what moves the finish tag of the agent's flow, in tag units
    * @param tenantTag what moves the tag of its tenant, in tag units
    * @param ceiling what is charged to its tenant's own bucket
+   * @param sentAtMs when it was sent, epoch milliseconds, or null if its report does not tell
    */
   record UnleasedCharged(
       String quotaId,
@@ -286,7 +294,8 @@ public sealed interface Event {
       String tenant,
       long tagShift,
       long tenantTag,
-      Amounts ceiling)
+      Amounts ceiling,
+      Long sentAtMs)
       implements Event {}
 
   /** Why a waiting request weighs something else now. */

@@ -79,7 +79,7 @@ final class TickHandler {
   private static void expireLeases(Transaction tx, QuotaState quota) {
     while (quota.nextExpiryMs() <= tx.nowMs() && tx.hasRoom()) {
       Lease lease = quota.nextToExpire();
-      tx.emit(UntoldUse.expired(quota, lease));
+      tx.emit(UntoldUse.expired(tx.state(), quota, lease));
       CacheClaims.expired(tx, quota, lease);
     }
   }

@@ -109,7 +109,10 @@ public final class EventMapper {
                 e.leaseId(),
                 e.tagShift(),
                 e.tenantTag(),
-                e.cost()),
+                e.cost(),
+                e.adjusted().isEmpty() ? null : Values.amounts(e.adjusted()),
+                Values.map(e.also(), Values::amounts),
+                e.ceiling().isEmpty() ? null : Values.amounts(e.ceiling())),
         LeaseExpired.class,
         a ->
             new Event.LeaseExpired(
@@ -119,7 +122,10 @@ public final class EventMapper {
                 a.getLeaseId(),
                 a.getTagShift(),
                 a.getTenantTag(),
-                a.getCost()));
+                a.getCost(),
+                a.getAdjusted() == null ? Amounts.NONE : Values.amounts(a.getAdjusted()),
+                Values.map(a.getAlso(), Values::amounts),
+                a.getCeiling() == null ? Amounts.NONE : Values.amounts(a.getCeiling())));
     pair(
         Event.UnleasedCharged.class,
         e ->
@@ -132,7 +138,8 @@ public final class EventMapper {
                 e.tenant(),
                 e.tagShift(),
                 e.tenantTag(),
-                Values.amounts(e.ceiling())),
+                Values.amounts(e.ceiling()),
+                e.sentAtMs()),
         UnleasedCharged.class,
         a ->
             new Event.UnleasedCharged(
@@ -144,7 +151,8 @@ public final class EventMapper {
                 a.getTenant(),
                 a.getTagShift(),
                 a.getTenantTag(),
-                a.getCeiling() == null ? Amounts.NONE : Values.amounts(a.getCeiling())));
+                a.getCeiling() == null ? Amounts.NONE : Values.amounts(a.getCeiling()),
+                a.getSentAtMs()));
     pair(
         Event.DuplicateIgnored.class,
         e -> new DuplicateIgnored(e.quotaId(), e.requestId(), orEmpty(e.agentId()), e.leaseId()),

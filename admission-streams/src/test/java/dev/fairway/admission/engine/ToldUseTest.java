@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fairway.admission.engine.Event.DuplicateIgnored;
 import dev.fairway.admission.engine.Event.LeaseCancelled;
 import dev.fairway.admission.engine.Event.LeaseEnqueued;
+import dev.fairway.admission.engine.Event.LeaseExpired;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.Event.LeaseRenewed;
@@ -130,20 +131,102 @@ class ToldUseTest {
 
   @Test
   void shouldChargeACallWithoutALeaseOnceWhateverItsIdStandsFor() {
-    // given: a lease, one that is over, and a request that was withdrawn before it came
-    String open = granted("open", 1_000, 0);
+    // given: a lease that is over, and a request that was withdrawn before it came
     notSent(granted("over", 1_000, 0));
     cancel("withdrawn");
 
     // when, then
-    for (String id : List.of("open", "over", "withdrawn", "new")) {
+    for (String id : List.of("over", "withdrawn", "new")) {
       assertThat(only(unleased(context, id, 700L), UnleasedCharged.class).charged())
           .as(id)
           .isEqualTo(amounts(700, 0));
       only(unleased(context, id, 700L), DuplicateIgnored.class);
     }
+    assertThat(context.level(Dimension.INPUT_TOKENS)).isEqualTo(cap() - 3 * 700);
+  }
+
+  @Test
+  void shouldSettleTheLeaseOfACallThatIsReportedWithoutOne() {
+    // given: leases of which nothing was told, and something
+    String open = granted("open", 1_000, 0);
+    String told = granted("told", 1_000, 0);
+    context.settle(told, "a1", Outcome.IN_PROGRESS, 2_000L, null);
+
+    // when, then: each is one call, however often it is reported
+    for (String id : List.of("open", "told")) {
+      List<Event> reported = unleased(context, id, 700L);
+      assertThat(only(reported, LeaseSettled.class).actual()).as(id).isEqualTo(amounts(700, 0));
+      assertThat(reported).noneMatch(UnleasedCharged.class::isInstance);
+      only(unleased(context, id, 700L), DuplicateIgnored.class);
+    }
     only(context.settle(open, "a1", Outcome.SUCCEEDED, 700L, 0L), DuplicateIgnored.class);
-    assertThat(context.level(Dimension.INPUT_TOKENS)).isEqualTo(cap() - 4 * 700);
+    assertThat(context.level(Dimension.INPUT_TOKENS)).isEqualTo(cap() - 2 * 700);
+  }
+
+  @Test
+  void shouldTakeACallWithoutALeaseForThatOfALeaseThatExpiredAsLongAsItMayBeSettled() {
+    // given
+    String lease = granted("r1", 30_000, 0);
+    context.sleep(120_500);
+    long before = context.level(Dimension.INPUT_TOKENS);
+
+    // when
+    List<Event> reported = unleased(context, "r1", 30_000L);
+    List<Event> again = unleased(context, "r1", 30_000L);
+    List<Event> late = context.settle(lease, "a1", Outcome.SUCCEEDED, 30_000L, 0L);
+
+    // then: the call was charged when it was granted
+    LeaseSettled settled = only(reported, LeaseSettled.class);
+    assertThat(settled.late()).isTrue();
+    assertThat(settled.adjusted()).isEqualTo(amounts(0, 0));
+    assertThat(context.level(Dimension.INPUT_TOKENS)).isEqualTo(before);
+    only(again, DuplicateIgnored.class);
+    only(late, DuplicateIgnored.class);
+  }
+
+  // ---- a lease that expires
+
+  @Test
+  void shouldChargeTheOutputThatWasToldOfALeaseThatExpires() {
+    // given: a hundred reserved, and much more produced
+    String lease = granted("r1", 1_000, 100);
+    context.settle(lease, "a1", Outcome.IN_PROGRESS, 1_000L, 9_000L);
+
+    // when
+    List<Event> slept = context.sleep(120_500);
+    List<Event> late = context.settle(lease, "a1", Outcome.FAILED_AFTER_SEND, null, null);
+
+    // then: what comes late finds it charged
+    assertThat(only(slept, LeaseExpired.class).adjusted())
+        .isEqualTo(Amounts.of(Dimension.OUTPUT_TOKENS, -8_900));
+    assertThat(only(late, LeaseSettled.class).actual()).isEqualTo(amounts(1_000, 9_000));
+    assertThat(only(late, LeaseSettled.class).adjusted()).isEqualTo(amounts(0, 0));
+  }
+
+  @Test
+  void shouldTakeWhatIsToldLateOfAnExpiredLeaseAtItsWord() {
+    // given: one limit of both, and more output than was reserved
+    EngineContext both = EngineContext.with(EngineContext.quota(EngineContext.tokens(LIMIT), null));
+    String untold = both(both, "r1");
+    String told = both(both, "r2");
+
+    // when
+    both.sleep(120_500);
+    List<Event> end = both.settle(untold, "a1", Outcome.FAILED_AFTER_SEND, null, null);
+    List<Event> less = both.settle(told, "a1", Outcome.FAILED_AFTER_SEND, 900L, 200L);
+
+    // then
+    assertThat(only(end, LeaseSettled.class).actual()).isEqualTo(EngineContext.tokens(10_000));
+    assertThat(only(end, LeaseSettled.class).adjusted()).isEqualTo(EngineContext.tokens(0));
+    assertThat(only(less, LeaseSettled.class).adjusted()).isEqualTo(EngineContext.tokens(8_900));
+  }
+
+  private static String both(EngineContext context, String id) {
+    String lease =
+        only(context.ask(EngineContext.request(id, "a1", 1_000, 100)), LeaseGranted.class)
+            .leaseId();
+    context.settle(lease, "a1", Outcome.IN_PROGRESS, null, 9_000L);
+    return lease;
   }
 
   @Test
@@ -226,6 +309,28 @@ class ToldUseTest {
     assertThat(e.actual()).isEqualTo(amounts(10 * LIMIT, 0));
     assertThat(e.usedInput()).isNull();
     assertThat(context.level(Dimension.INPUT_TOKENS)).isEqualTo(cap() - 10 * LIMIT);
+  }
+
+  @Test
+  void shouldBoundInputAndOutputTogetherWhereALimitIsOfBoth() {
+    // given: told at once, and one after the other
+    EngineContext both = EngineContext.with(EngineContext.quota(EngineContext.tokens(LIMIT), null));
+    List<String> leases = List.of(both(both, "r1"), both(both, "r2"), both(both, "r3"));
+    both.settle(leases.get(1), "a1", Outcome.IN_PROGRESS, 100_000_000L, null);
+    both.settle(leases.get(2), "a1", Outcome.IN_PROGRESS, null, 100_000_000L);
+
+    // when, then
+    for (String lease : leases) {
+      List<Event> settled =
+          both.settle(
+              lease,
+              "a1",
+              Outcome.SUCCEEDED,
+              lease.equals(leases.get(1)) ? null : (Long) 100_000_000L,
+              lease.equals(leases.get(2)) ? null : (Long) 100_000_000L);
+      assertThat(only(settled, LeaseSettled.class).actual())
+          .isEqualTo(EngineContext.tokens(10 * LIMIT));
+    }
   }
 
   @Test

@@ -120,7 +120,16 @@ public final class RandomValues extends RandomScalars {
             () -> new Event.RequestIgnored(quotaId(), id(), id()),
             () ->
                 new Event.LeaseExpired(
-                    quotaId(), id(), id(), hex(32), number(), number(), maybe(this::number)),
+                    quotaId(),
+                    id(),
+                    id(),
+                    hex(32),
+                    number(),
+                    number(),
+                    maybe(this::number),
+                    amounts(),
+                    map(this::amounts),
+                    amounts()),
             () ->
                 new Event.UnleasedCharged(
                     quotaId(),
@@ -131,7 +140,8 @@ public final class RandomValues extends RandomScalars {
                     maybe(this::id),
                     number(),
                     number(),
-                    amounts()),
+                    amounts(),
+                    maybe(this::number)),
             () ->
                 new Event.WaiterReweighted(
                     quotaId(),

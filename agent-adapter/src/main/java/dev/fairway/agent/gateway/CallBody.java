@@ -96,6 +96,12 @@ record CallBody(byte[] bytes, JsonNode json) {
    * @throws UnreadableBodyException if the call allows more output tokens than a lease may be for
    */
   void requireBounds(Endpoint endpoint) throws UnreadableBodyException {
+    if (answers(endpoint) > UsageReport.TOKENS_MAX) {
+      throw new UnreadableBodyException(
+          "Expected \"n\" of at most "
+              + UsageReport.TOKENS_MAX
+              + ", but found more. Ask for as many answers as the call really needs.");
+    }
     for (String name : OUTPUT_LIMITS) {
       JsonNode value = json.path(name);
       if (value.isNumber() && value.doubleValue() * answers(endpoint) > UsageReport.TOKENS_MAX) {
@@ -117,19 +123,24 @@ record CallBody(byte[] bytes, JsonNode json) {
     }
     Long most = null;
     for (String name : OUTPUT_LIMITS) {
-      JsonNode value = json.path(name);
-      if (value.isIntegralNumber() && value.canConvertToLong() && value.longValue() >= 0) {
-        most = most == null ? value.longValue() : Math.max(most, value.longValue());
+      Long limit = whole(json.path(name));
+      if (limit != null && limit >= 0) {
+        most = most == null ? limit : Math.max(most, limit);
       }
     }
     return most == null ? null : (Long) (most * answers(endpoint));
   }
 
   /** How many answers a call asks for, each of which may be as long as its limit says. */
-  private int answers(Endpoint endpoint) {
-    JsonNode value = json.path("n");
-    boolean some = endpoint == Endpoint.CHAT && value.isIntegralNumber() && value.canConvertToInt();
-    return some ? Math.max(1, value.intValue()) : 1;
+  private long answers(Endpoint endpoint) {
+    Long some = endpoint == Endpoint.CHAT ? whole(json.path("n")) : null;
+    return some == null ? 1 : Math.max(1, some);
+  }
+
+  /** A whole number, however it is written ({@code 3}, {@code 3.0}, {@code 3e0}), or null. */
+  private static Long whole(JsonNode value) {
+    double number = value.isNumber() ? value.doubleValue() : Double.NaN;
+    return number == Math.rint(number) ? (Long) (long) number : null; // At most what a long holds.
   }
 
   /** A text at the top of the body, or null. */

@@ -45,6 +45,7 @@ final class ClientAnswer {
 
   private final ApiFamily family;
   private final Response response;
+  private final OpenEnd end;
   private final Callback callback;
   private final SerializedInvoker invoker;
   private final Supplier<String> requestId;
@@ -70,6 +71,7 @@ final class ClientAnswer {
       Consumer<Throwable> onFailure) {
     this.family = family;
     this.response = response;
+    this.end = new OpenEnd(response);
     this.callback = callback;
     this.invoker = invoker;
     this.requestId = requestId;
@@ -90,6 +92,7 @@ final class ClientAnswer {
     response.setStatus(200);
     response.getHeaders().put("content-type", "text/event-stream; charset=utf-8");
     response.getHeaders().put("cache-control", "no-cache");
+    end.begin();
     nameRequest();
   }
 
@@ -113,6 +116,7 @@ final class ClientAnswer {
           if (!promised && stage.get() == Stage.OPEN) {
             response.setStatus(status);
             Headers.toClient(headers, response.getHeaders(), lengthHolds);
+            end.begin();
             nameRequest();
           }
           ready.run();
@@ -123,7 +127,7 @@ final class ClientAnswer {
   Content.Sink sink() {
     return (last, bytes, written) -> {
       if (passes()) {
-        response.write(last, bytes, written);
+        end.write(last, bytes, written);
       } else {
         written.failed(new EofException("The answer has ended"));
       }
@@ -222,7 +226,7 @@ final class ClientAnswer {
         response.getHeaders().put(RetryBudget.HEADER, retriesLeft);
       }
     }
-    response.write(true, ByteBuffer.wrap(body), ending);
+    end.write(true, ByteBuffer.wrap(body), ending);
   }
 
   /** Ends with an answer that was recorded. */
@@ -237,7 +241,7 @@ final class ClientAnswer {
             Headers.toClient(headers, response.getHeaders(), false);
             nameRequest();
           }
-          response.write(true, ByteBuffer.wrap(body), callback);
+          end.write(true, ByteBuffer.wrap(body), callback);
         });
   }
 
@@ -309,7 +313,7 @@ final class ClientAnswer {
 
   private void write(byte[] bytes) {
     writing(true);
-    response.write(
+    end.write(
         false,
         ByteBuffer.wrap(bytes),
         Callback.from(

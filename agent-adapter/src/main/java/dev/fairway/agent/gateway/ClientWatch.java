@@ -1,5 +1,6 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.agent.gateway.ReadAheadEndPoint.Ahead;
 import java.io.IOException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
@@ -13,7 +14,7 @@ import org.eclipse.jetty.util.Callback;
  * connection until its answer is out, and so would find out when it first writes, which may be
  * minutes later. The request has been read to its end, so all that can come is the connection's
  * end, or the client's next requests. Those are read ahead, as far as they are kept; a client that
- * sends more is watched no more.
+ * sends more is watched no more, and one for whose requests there is no room, once there is some.
  *
  * <p>To be stopped before the answer ends: from then on the server itself reads. Thread-safe.
  */
@@ -61,9 +62,13 @@ final class ClientWatch implements Callback {
         return;
       }
       try {
-        int read = endPoint.readAhead();
-        stopped = read != 0;
-        if (read < 0) {
+        Ahead ahead = endPoint.readAhead();
+        if (ahead == Ahead.NO_ROOM) {
+          endPoint.awaitRoom(this);
+          return;
+        }
+        stopped = ahead != Ahead.OPEN;
+        if (ahead == Ahead.ENDED) {
           end = new EofException("The client closed the connection");
         }
       } catch (IOException e) {

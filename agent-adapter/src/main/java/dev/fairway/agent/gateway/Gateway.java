@@ -12,10 +12,7 @@ import java.nio.channels.SocketChannel;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.eclipse.jetty.client.ContinueProtocolHandler;
-import org.eclipse.jetty.client.EarlyHintsProtocolHandler;
 import org.eclipse.jetty.client.HttpClient;
-import org.eclipse.jetty.client.ProcessingProtocolHandler;
 import org.eclipse.jetty.http.HttpCookieStore;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.io.ClientConnector;
@@ -130,10 +127,7 @@ public final class Gateway implements AutoCloseable {
       gateway.client.getContentDecoderFactories().put(new GzipAnswers("gzip"));
       gateway.client.getContentDecoderFactories().put(new GzipAnswers("x-gzip"));
       gateway.client.getProtocolHandlers().clear();
-      // But what comes before the answer (100, 102, 103) is no answer.
-      gateway.client.getProtocolHandlers().put(new ContinueProtocolHandler());
-      gateway.client.getProtocolHandlers().put(new ProcessingProtocolHandler());
-      gateway.client.getProtocolHandlers().put(new EarlyHintsProtocolHandler());
+      gateway.client.getProtocolHandlers().put(new InterimAnswers());
       return gateway;
     } catch (Exception e) {
       gateway.close();

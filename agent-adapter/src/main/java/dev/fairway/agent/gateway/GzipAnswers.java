@@ -2,6 +2,7 @@ package dev.fairway.agent.gateway;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import org.eclipse.jetty.client.ContentDecoder;
 import org.eclipse.jetty.http.GZIPContentDecoder;
 import org.eclipse.jetty.io.Content;
@@ -31,6 +32,7 @@ final class GzipAnswers extends ContentDecoder.Factory {
   private static final class Unpacked extends ContentSourceTransformer {
     private final GZIPContentDecoder decoder = new GZIPContentDecoder();
     private Content.Chunk packed;
+    private boolean begun;
 
     Unpacked(Content.Source source) {
       super(source);
@@ -50,6 +52,8 @@ final class GzipAnswers extends ContentDecoder.Factory {
       }
       RetainableByteBuffer out;
       try {
+        skipPadding(packed.getByteBuffer());
+        begun |= packed.hasRemaining();
         out = packed.hasRemaining() ? decoder.decode(packed.getByteBuffer()) : null;
       } catch (RuntimeException e) {
         release();
@@ -64,6 +68,17 @@ final class GzipAnswers extends ContentDecoder.Factory {
         out.release();
       }
       return packed.hasRemaining() ? Content.Chunk.EMPTY : end();
+    }
+
+    /** Zeros behind what is whole fill up a block, and say nothing. */
+    private void skipPadding(ByteBuffer bytes) {
+      while (begun && decoder.isFinished() && bytes.hasRemaining() && peek(bytes) == 0) {
+        bytes.get();
+      }
+    }
+
+    private static byte peek(ByteBuffer bytes) {
+      return bytes.get(bytes.position());
     }
 
     /** All that came is unpacked. */

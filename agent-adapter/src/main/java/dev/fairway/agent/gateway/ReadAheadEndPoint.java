@@ -1,10 +1,12 @@
 package dev.fairway.agent.gateway;
 
 import java.io.IOException;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.io.ManagedSelector;
 import org.eclipse.jetty.io.SocketChannelEndPoint;
 import org.eclipse.jetty.util.BufferUtil;
@@ -14,11 +16,26 @@ import org.eclipse.jetty.util.thread.Scheduler;
 /**
  * A client's connection from which may be read before its server asks: what comes behind a request
  * while that waits. The server reads it later as if it had just come. At most {@value #BYTES_MAX}
- * bytes are kept, within the budget of bodies; beyond, the rest waits in the system. Thread-safe.
+ * bytes are kept, those above {@value #BYTES_FIRST} within the budget of bodies; beyond, the rest
+ * waits in the system. Who has sent next to nothing is so noticed to leave whatever others have
+ * sent. Thread-safe.
  */
 final class ReadAheadEndPoint extends SocketChannelEndPoint {
   static final int BYTES_MAX = 1 << 20;
   private static final int BYTES_FIRST = 8 * 1024;
+  private static final long ROOM_POLL_MS = 500;
+
+  /** What has become of reading ahead. */
+  enum Ahead {
+    /** There may come more. */
+    OPEN,
+    /** There may be more, for which the budget has no room now. */
+    NO_ROOM,
+    /** No more is kept. */
+    FULL,
+    /** The client has closed its side. */
+    ENDED
+  }
 
   private final ByteBudget budget;
   private final Executor executor;
@@ -37,35 +54,36 @@ final class ReadAheadEndPoint extends SocketChannelEndPoint {
     this.budget = budget;
   }
 
-  /**
-   * Reads what is there.
-   *
-   * @return -1 if the client has closed its side, 0 if there may come more, 1 if no more is kept
-   */
-  synchronized int readAhead() throws IOException {
+  /** Reads what is there. */
+  synchronized Ahead readAhead() throws IOException {
     while (true) {
-      if (BufferUtil.space(ahead) == 0 && !grow()) {
-        return 1;
+      if (BufferUtil.space(ahead) == 0) {
+        int capacity = ahead == null ? 0 : ahead.capacity();
+        if (2 * capacity > BYTES_MAX || !isOpen()) {
+          return Ahead.FULL;
+        }
+        if (!budget.take(capacity)) {
+          return Ahead.NO_ROOM;
+        }
+        ByteBuffer larger = BufferUtil.allocate(Math.max(BYTES_FIRST, 2 * capacity));
+        if (ahead != null) {
+          BufferUtil.append(larger, ahead);
+        }
+        ahead = larger;
       }
       int filled = super.fill(ahead);
       if (filled <= 0) {
-        return filled;
+        return filled < 0 ? Ahead.ENDED : Ahead.OPEN;
       }
     }
   }
 
-  private boolean grow() {
-    int capacity = BufferUtil.length(ahead) == 0 ? 0 : ahead.capacity();
-    int more = capacity == 0 ? BYTES_FIRST : capacity;
-    if (capacity + more > BYTES_MAX || !isOpen() || !budget.take(more)) {
-      return false;
-    }
-    ByteBuffer larger = BufferUtil.allocate(capacity + more);
-    if (capacity > 0) {
-      BufferUtil.append(larger, ahead);
-    }
-    ahead = larger;
-    return true;
+  /** Calls back, now and then, while there may be room for more to {@link #readAhead()}. */
+  void awaitRoom(Callback callback) {
+    var unused =
+        getScheduler()
+            .schedule(
+                () -> executor.execute(callback::succeeded), ROOM_POLL_MS, TimeUnit.MILLISECONDS);
   }
 
   /** Calls back when there is more to {@link #readAhead()}. */
@@ -75,6 +93,15 @@ final class ReadAheadEndPoint extends SocketChannelEndPoint {
       tryFillInterested(callback);
     } finally {
       awaiting = null;
+    }
+  }
+
+  /** Whether the client hears of a reset if the connection is closed from here on, or of an end. */
+  void resetOnClose(boolean reset) {
+    try {
+      getChannel().setOption(StandardSocketOptions.SO_LINGER, reset ? 0 : -1);
+    } catch (IOException e) {
+      // Closed already: nobody hears of anything.
     }
   }
 
@@ -114,7 +141,7 @@ final class ReadAheadEndPoint extends SocketChannelEndPoint {
 
   private void release() {
     if (ahead != null) {
-      budget.give(ahead.capacity());
+      budget.give(ahead.capacity() - BYTES_FIRST);
       ahead = null;
     }
   }

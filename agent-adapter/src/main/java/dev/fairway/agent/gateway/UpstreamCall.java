@@ -3,6 +3,8 @@ package dev.fairway.agent.gateway;
 import dev.fairway.agent.provider.Credentials;
 import java.io.IOException;
 import java.net.ProtocolException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -11,6 +13,7 @@ import org.eclipse.jetty.client.Request;
 import org.eclipse.jetty.client.Response;
 import org.eclipse.jetty.http.HttpStatus;
 import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.util.thread.Scheduler;
 import org.eclipse.jetty.util.thread.SerializedInvoker;
 
 /**
@@ -32,7 +35,9 @@ final class UpstreamCall {
   private Consumer<Throwable> onFailure;
   private Request request;
   private boolean sentAgain;
+  private boolean over; // Failed, and that was told.
   private Throwable abortedBy;
+  private Scheduler.Task late;
   private volatile boolean sent;
   private volatile boolean answered;
   private volatile long sentAtMs;
@@ -94,7 +99,9 @@ final class UpstreamCall {
   }
 
   /**
-   * Sends it; by the call's invoker, as all else here.
+   * Sends it; by the call's invoker, as all else here. The head of its answer comes within the
+   * longest silence that an upstream may keep, or it has failed: interim answers, and whatever else
+   * comes before, do not make it longer.
    *
    * @param headListener told when the head of the answer is there; from then on who reads its body
    *     hears how that ends
@@ -104,7 +111,20 @@ final class UpstreamCall {
       BiConsumer<Response, Content.Source> headListener, Consumer<Throwable> failureListener) {
     onHead = headListener;
     onFailure = failureListener;
+    long idleMs = context.config().waits().upstreamIdle().toMillis();
+    late =
+        context
+            .scheduler()
+            .schedule(() -> invoker.run(this::onLate), idleMs, TimeUnit.MILLISECONDS);
     send();
+  }
+
+  private void onLate() {
+    if (!answered && !over) {
+      TimeoutException silence = new TimeoutException("no answer in time");
+      abort(silence);
+      failed(silence, false);
+    }
   }
 
   private void send() {
@@ -112,7 +132,7 @@ final class UpstreamCall {
         .onResponseContentSource(
             (response, source) -> {
               answered = true;
-              invoker.run(() -> onHead.accept(response, source));
+              invoker.run(() -> headIsThere(response, source));
             })
         .send(
             result -> {
@@ -121,6 +141,15 @@ final class UpstreamCall {
                 invoker.run(() -> failed(result.getFailure(), stale));
               }
             });
+  }
+
+  private void headIsThere(Response response, Content.Source source) {
+    late.cancel();
+    if (over) {
+      source.fail(abortedBy);
+    } else {
+      onHead.accept(response, source);
+    }
   }
 
   private boolean isStale(Throwable failure) {
@@ -132,7 +161,12 @@ final class UpstreamCall {
   }
 
   private void failed(Throwable failure, boolean stale) {
+    if (over) {
+      return;
+    }
     if (!stale || sentAgain || abortedBy != null || !trySendAgain.getAsBoolean()) {
+      over = true;
+      late.cancel();
       onFailure.accept(failure);
       return;
     }

@@ -108,6 +108,51 @@ class CompressedAnswersTest {
     assertThat(fixture.admission.onlySettled().usage().inputTokens()).isEqualTo(12);
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {1, 512, 100_000})
+  void shouldPassOverZerosBehindTheEnd(int zeros) throws IOException {
+    // given: as gunzip and curl do
+    byte[] packed = packed(GatewayFixture.ANSWER);
+    byte[] padded = Arrays.copyOf(packed, packed.length + zeros);
+    fixture.upstream.then(exchange -> send(exchange, 200, "application/json", padded));
+
+    // when
+    HttpResponse<String> response = fixture.post("/v1/messages", GatewayFixture.message("hi"));
+
+    // then
+    assertThat(response.body()).isEqualTo(GatewayFixture.ANSWER);
+    assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.SUCCEEDED);
+  }
+
+  @Test
+  void shouldUnpackSeveralPartsWithZerosBetweenThem() throws IOException {
+    // given
+    String half = GatewayFixture.ANSWER.substring(0, 50);
+    ByteArrayOutputStream parts = new ByteArrayOutputStream();
+    parts.write(packed(half));
+    parts.write(new byte[100]);
+    parts.write(packed(GatewayFixture.ANSWER.substring(50)));
+    fixture.upstream.then(exchange -> send(exchange, 200, "application/json", parts.toByteArray()));
+
+    // when
+    HttpResponse<String> response = fixture.post("/v1/messages", GatewayFixture.message("hi"));
+
+    // then
+    assertThat(response.body()).isEqualTo(GatewayFixture.ANSWER);
+  }
+
+  @Test
+  void shouldNotTakeZerosAloneForPadding() {
+    // given
+    fixture.upstream.then(exchange -> send(exchange, 200, "application/json", new byte[20]));
+
+    // when
+    HttpResponse<String> response = fixture.post("/v1/messages", GatewayFixture.message("hi"));
+
+    // then
+    assertThat(response.statusCode()).isEqualTo(502);
+  }
+
   @Test
   void shouldSayThatAnAnswerIsNotCompressedAsItSays() {
     // given

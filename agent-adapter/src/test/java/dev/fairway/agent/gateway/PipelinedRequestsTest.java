@@ -3,6 +3,7 @@ package dev.fairway.agent.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.fairway.agent.gateway.GatewayConfig.Bounds;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -11,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -89,6 +91,58 @@ class PipelinedRequestsTest {
           .until(() -> fixture.gateway().stats().clientsGone() >= 1);
     }
     assertThat(fixture.admission.asked.get(0).answer()).isCancelled();
+  }
+
+  @Test
+  void shouldNoticeWhoLeavesAlsoWhereTheBudgetOfBodiesIsUsedUp() throws IOException {
+    // given: room for what one of two has sent behind its request
+    Bounds all = fixture.bounds;
+    fixture.bounds =
+        new Bounds(
+            16 * 1024,
+            64 * 1024,
+            all.connections(),
+            all.openCalls(),
+            all.clientIdle(),
+            all.retries(),
+            all.requeues());
+    try (Socket much = waiting(1, behindASmallOne(requests(16_000)));
+        Socket more = waiting(2, behindASmallOne(requests(6_500)));
+        Socket only = waiting(3, request(0, 100))) {
+      // when: who has sent nothing more
+      only.close();
+
+      // then
+      awaitGone(2);
+
+      // when: the room of one is the other's
+      more.close();
+      much.close();
+
+      // then
+      awaitGone(0);
+      awaitGone(1);
+    }
+  }
+
+  private static byte[] behindASmallOne(byte[] more) throws IOException {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    all.write(request(0, 100));
+    all.write(more);
+    return all.toByteArray();
+  }
+
+  private Socket waiting(int asked, byte[] sent) throws IOException {
+    Socket socket = new Socket("127.0.0.1", fixture.uri("/").getPort());
+    socket.getOutputStream().write(sent);
+    awaitAsked(asked);
+    return socket;
+  }
+
+  private void awaitGone(int index) {
+    await()
+        .atMost(Duration.ofSeconds(10))
+        .untilAsserted(() -> assertThat(fixture.admission.asked.get(index).answer()).isCancelled());
   }
 
   private void awaitAsked(int calls) {

@@ -326,7 +326,16 @@ class ProxyTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"n:3, 300", "n:1, 100", "n:0, 100", "n:-2, 100", "n:null, 100", "n:2.5, 100"})
+  @CsvSource({
+    "n:3, 300",
+    "n:1, 100",
+    "n:0, 100",
+    "n:-2, 100",
+    "n:null, 100",
+    "n:2.5, 100",
+    "n:3.0, 300",
+    "n:2e1, 2000"
+  })
   void shouldAskForAsManyAnswersAsACallAsksFor(String n, long outputTokens) {
     // when: each of them may be as long as the limit says
     fixture.post(
@@ -337,6 +346,29 @@ class ProxyTest {
     // then
     assertThat(fixture.admission.asked.get(0).call().estimate().maxOutputTokens())
         .isEqualTo(outputTokens);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "\"n\":2147483648",
+        "\"n\":9223372036854775808",
+        "\"n\":1e400",
+        "\"n\":2147483648,\"max_tokens\":1",
+        "\"n\":9223372036854775808,\"max_tokens\":1",
+        "\"n\":3000000000.0,\"max_completion_tokens\":100"
+      })
+  void shouldRefuseMoreAnswersThanANumberHolds(String fields) {
+    // when
+    HttpResponse<String> response =
+        fixture.post(
+            "/v1/chat/completions", "{\"model\":\"gpt-4o\",\"messages\":[],%s}".formatted(fields));
+
+    // then
+    assertThat(response.statusCode()).isEqualTo(400);
+    assertThat(response.body()).contains("\\\"n\\\"");
+    assertThat(fixture.admission.asked).isEmpty();
+    assertThat(fixture.upstream.received).isEmpty();
   }
 
   @Test

@@ -17,6 +17,7 @@ import dev.fairway.schemas.Settlement;
 import dev.fairway.schemas.TakeSnapshot;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.apache.avro.Schema;
@@ -225,6 +226,9 @@ enum Doctored {
                             settled.getLeaseId(),
                             0L,
                             0L,
+                            null,
+                            null,
+                            Map.of(),
                             null));
                     setEvents(r, events);
                     r.put("at_ms", 0L);

@@ -190,7 +190,7 @@ final class KeyLedger {
     } else if (event instanceof LeaseExpired e) {
       LeaseLedger.Held held = leases.expire(e, record.getAtMs());
       if (held != null) {
-        freeSlots(held);
+        expire(e, held);
       }
     } else {
       return false;
@@ -260,6 +260,21 @@ final class KeyLedger {
               q.freeCeilingSlots(held.tenant(), held.taken());
             });
     held.also().forEach((id, amounts) -> quota(id).ifKnown(q -> q.freeSlots(amounts)));
+  }
+
+  private void expire(LeaseExpired e, LeaseLedger.Held held) {
+    quota(e.getQuota())
+        .ifKnown(
+            q -> {
+              if (e.getAdjusted() != null) {
+                q.adjust(e.getAdjusted());
+              }
+              if (e.getCeiling() != null) {
+                q.adjustCeiling(held.tenant(), e.getCeiling());
+              }
+            });
+    e.getAlso().forEach((id, adjusted) -> quota(id).ifKnown(q -> q.adjust(adjusted)));
+    freeSlots(held);
   }
 
   private static boolean inputTold(AdmissionEvent record) {

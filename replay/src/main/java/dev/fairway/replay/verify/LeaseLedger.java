@@ -158,18 +158,29 @@ final class LeaseLedger {
         held.holding(minus(held.amounts(), e.getAdjusted()), left(held.taken(), e.getShift())));
   }
 
+  private void checkNoRefund(LeaseExpired e, Amounts adjusted) {
+    for (int d = 0; d < LedgerRules.NAMES.length; d++) {
+      if (LedgerRules.amount(adjusted, d) > 0) {
+        wrong.accept(
+            "lease " + e.getLeaseId() + ": expected no refund when it expires, but found " + e);
+      }
+    }
+  }
+
   private static TakenRow left(TakenRow taken, SettlementShift shift) {
-    if (taken == null || shift == null) {
-      return taken;
+    return shift == null ? taken : left(taken, shift.getAlso(), shift.getCeiling());
+  }
+
+  private static TakenRow left(TakenRow taken, Map<String, Amounts> shifts, Amounts ceiling) {
+    if (taken == null) {
+      return null;
     }
     Map<String, Amounts> also = new TreeMap<>(taken.getAlso());
-    shift
-        .getAlso()
-        .forEach((id, adjusted) -> also.computeIfPresent(id, (i, a) -> minus(a, adjusted)));
+    shifts.forEach((id, adjusted) -> also.computeIfPresent(id, (i, a) -> minus(a, adjusted)));
     return new TakenRow(
         also,
         taken.getReserve(),
-        taken.getCeiling(),
+        ceiling == null ? taken.getCeiling() : minus(taken.getCeiling(), ceiling),
         taken.getOutOfReserve(),
         taken.getPassed(),
         taken.getPassedSmall());
@@ -211,7 +222,12 @@ final class LeaseLedger {
       wrong.accept("lease " + e.getLeaseId() + ": expected an open lease to expire");
       return null;
     }
-    expired.put(e.getLeaseId(), held.endedAt(atMs));
+    checkNoRefund(e, e.getAdjusted());
+    checkNoRefund(e, e.getCeiling());
+    e.getAlso().values().forEach(adjusted -> checkNoRefund(e, adjusted));
+    TakenRow left = left(held.taken(), e.getAlso(), e.getCeiling());
+    Held more = held.holding(minus(held.amounts(), e.getAdjusted()), left);
+    expired.put(e.getLeaseId(), more.endedAt(atMs));
     return held;
   }
 

@@ -222,6 +222,11 @@ final class QuotaLedger {
     }
   }
 
+  /** A lease that expired moves its tenant's bucket. */
+  void adjustCeiling(String tenant, Amounts adjusted) {
+    shares.adjustCeiling(tenant, adjusted, marginBp);
+  }
+
   void freeCeilingSlots(String tenant, TakenRow taken) {
     if (taken != null && tenant != null) {
       shares.freeCeilingSlots(tenant, taken);

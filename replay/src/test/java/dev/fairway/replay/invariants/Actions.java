@@ -69,6 +69,7 @@ final class Actions {
         Arbitraries.frequency(
             Tuple.of(40, Kind.REQUEST),
             Tuple.of(32, Kind.SETTLE),
+            Tuple.of(3, Kind.UNLEASED),
             Tuple.of(2, Kind.REDEFINE),
             Tuple.of(4, Kind.PASS)),
         Arbitraries.frequencyOf(

@@ -116,21 +116,32 @@ final class BrokenUse {
                 && c.settlement().outcome() == Outcome.UNLEASED;
         events.add(
             unleased && event instanceof Event.DuplicateIgnored e
-                ? new UnleasedCharged(
-                    e.quotaId(),
-                    e.requestId(),
-                    e.agentId(),
-                    Amounts.NONE,
-                    Map.of(),
-                    null,
-                    0,
-                    0,
-                    Amounts.NONE)
+                ? uncharged(e.quotaId(), e.requestId(), e.agentId())
                 : event);
       }
       result.add(Tamper.events(step, events));
     }
     return result;
+  }
+
+  /** A call without a lease is charged beside the lease that its own request was granted. */
+  static List<Step> chargeBesideItsLease(List<Step> steps) {
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      List<Event> events = new ArrayList<>(step.handled().events());
+      for (Event event : step.handled().events()) {
+        if (event instanceof LeaseSettled e && e.outcome() == Outcome.UNLEASED) {
+          events.add(uncharged(e.quotaId(), e.requestId(), e.agentId()));
+        }
+      }
+      result.add(Tamper.events(step, events));
+    }
+    return result;
+  }
+
+  private static UnleasedCharged uncharged(String quotaId, String requestId, String agentId) {
+    return new UnleasedCharged(
+        quotaId, requestId, agentId, Amounts.NONE, Map.of(), null, 0, 0, Amounts.NONE, null);
   }
 
   /** Whatever is told is charged: the balances fall by it. */
@@ -149,6 +160,7 @@ final class BrokenUse {
         e.tenant(),
         e.tagShift(),
         e.tenantTag(),
-        ceiling);
+        ceiling,
+        e.sentAtMs());
   }
 }

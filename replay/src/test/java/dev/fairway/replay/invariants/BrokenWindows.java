@@ -96,6 +96,15 @@ final class BrokenWindows {
     return new Step(step.command(), step.handled(), rows, step.snapshots(), step.dueMs());
   }
 
+  /** Calls without a lease are charged and not kept. */
+  static Step withoutUnleased(Step step) {
+    List<Row> rows =
+        step.rows().stream()
+            .filter(row -> !(row instanceof Row.LeaseRow r && r.lease().attempt() == 0))
+            .toList();
+    return new Step(step.command(), step.handled(), rows, step.snapshots(), step.dueMs());
+  }
+
   /** Who waited and is granted now waits on, and what it takes stays there. */
   static List<Step> idle(List<Step> steps) {
     return idle(steps, (step, grant) -> true);

@@ -118,6 +118,7 @@ final class Invariants {
           }
         } else if (event instanceof Event.LeaseExpired e) {
           endedAtMs.put(e.leaseId(), step.atMs());
+          held.merge(e.leaseId(), e.adjusted(), Amounts::minus);
         } else if (event instanceof Event.LeaseRenewed e) {
           held.merge(e.leaseId(), e.adjusted(), Amounts::minus);
         } else if (event instanceof Event.BucketsResynced e) {

@@ -7,6 +7,7 @@ import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Waiter;
@@ -143,6 +144,11 @@ final class LastMinuteBook {
         if (held != null) {
           held.own = e.actual(); // Also where the provider had it already, and nothing moved.
         }
+      } else if (event instanceof Event.LeaseExpired e) {
+        Event.Shift shift = new Event.Shift(e.also(), Amounts.NONE, e.ceiling(), e.tenantTag());
+        moved(e.leaseId(), e.adjusted(), shift, null);
+      } else if (event instanceof Event.UnleasedCharged e && e.tenant() != null) {
+        unleased(step, e);
       }
     }
     before = step;
@@ -160,6 +166,17 @@ final class LastMinuteBook {
       held.also.forEach((id, charge) -> checkRoom(step, e, id, charge));
     }
     leases.put(e.leaseId(), held);
+  }
+
+  /** It counts from when it says that it was sent, or else from its report. */
+  private void unleased(Step step, Event.UnleasedCharged e) {
+    Held held = new Held();
+    held.quotaId = e.quotaId();
+    held.grantedAtMs = step.atMs();
+    held.sentAtMs = e.sentAtMs() == null ? step.atMs() : e.sentAtMs();
+    held.own = e.charged();
+    held.also.putAll(e.also());
+    leases.put(Identity.ofUnleased(e.agentId(), e.requestId()), held);
   }
 
   /** From grant to send as the quota has learned it, with what it may lie off. */

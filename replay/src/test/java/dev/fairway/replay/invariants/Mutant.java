@@ -331,6 +331,9 @@ enum Mutant {
       LastMinuteBook::nothingIsForgotten,
       steps ->
           steps.stream().map(step -> BrokenWindows.without(step, Lease.Status.EXPIRED)).toList()),
+  FORGETS_A_CALL_WITHOUT_A_LEASE(
+      LastMinuteBook::nothingIsForgotten,
+      steps -> steps.stream().map(BrokenWindows::withoutUnleased).toList()),
   LETS_NOBODY_GO(LastMinuteBook::whoMayGoGoes, BrokenWindows::idle),
   TELLS_ITS_TIME_TOO_LATE(
       TickInvariants::nothingIsOverdue,
@@ -377,6 +380,9 @@ enum Mutant {
   /** A call without a lease is dropped where its id is that of a request. */
   DROPS_UNLEASED_CALLS_OF_KNOWN_IDS(UseBook::unleasedCallsCountOnce, BrokenUse::dropKnownIds),
   CHARGES_UNLEASED_CALLS_TWICE(UseBook::unleasedCallsCountOnce, BrokenUse::chargeTwice),
+  /** The lease of its own request is given back, and the call is charged beside it. */
+  CHARGES_A_LEASED_CALL_AS_ANOTHER(
+      UseBook::unleasedCallsCountOnce, BrokenUse::chargeBesideItsLease),
   CHARGES_ABSURD_USE(UseBook::unleasedCallsCountOnce, BrokenUse::chargeAbsurdUse),
   FORGETS_THE_CEILING_OF_UNLEASED_CALLS(
       Invariants::conserved,

@@ -106,18 +106,25 @@ final class UseBook {
     Long lastMs = unleasedAtMs.get(id);
     boolean again = lastMs != null && step.atMs() < lastMs + REMEMBERED_MS;
     UnleasedCharged charged = null;
+    int counted = 0;
     for (Event event : step.handled().events()) {
       if (event instanceof UnleasedCharged e) {
         charged = e;
+        counted++;
+      } else if (event instanceof LeaseSettled e
+          && Invariants.id(e.agentId(), e.requestId()).equals(id)) {
+        counted++; // The lease of its own request: the same call.
       } else if (event instanceof Event.SettlementIgnored) {
         return; // Of a quota that is not known.
       }
     }
-    if ((charged == null) != again) {
+    if (counted != (again ? 0 : 1)) {
       wrong.add(id + " without a lease: " + step.handled().events() + ", last at " + lastMs);
     }
-    if (charged != null) {
+    if (counted > 0) {
       unleasedAtMs.put(id, step.atMs());
+    }
+    if (charged != null) {
       depth(step, charged);
     }
   }

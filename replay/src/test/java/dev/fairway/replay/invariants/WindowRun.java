@@ -135,6 +135,9 @@ final class WindowRun {
       case REFUSED:
         settle(action);
         break;
+      case UNLEASED:
+        unleased(action);
+        break;
       case RENEW:
       case PASS:
         break;
@@ -165,6 +168,22 @@ final class WindowRun {
                 null,
                 null,
                 null,
+                null),
+            nowMs));
+  }
+
+  private void unleased(Action action) {
+    Settlement.Usage usage = new Settlement.Usage((long) (action.c() % 900), null, null, 1L, true);
+    handle(
+        new Command.SettleLease(
+            new Settlement(
+                null,
+                "u" + requests++,
+                Drawn.AGENTS[action.a() % Drawn.AGENTS.length],
+                quotas.get(action.b() % quotas.size()),
+                Outcome.UNLEASED,
+                usage,
+                false,
                 null),
             nowMs));
   }

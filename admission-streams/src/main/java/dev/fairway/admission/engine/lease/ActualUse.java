@@ -8,6 +8,7 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.state.Lease;
+import dev.fairway.admission.engine.state.Lease.Status;
 import dev.fairway.admission.engine.state.QuotaState;
 
 /** What a call really used, and what that moves: buckets and the flow's tag. Pure arithmetic. */
@@ -43,7 +44,7 @@ final class ActualUse {
     }
     Usage usage = settlement.usage();
     boolean refused = refused(settlement);
-    long outputHeld = lease.forecast().outputTokens();
+    long outputHeld = outputHeld(policy, lease);
     long inputHeld = inputHeld(policy, lease, charged, outputHeld);
     long input = refused && !lease.inputKnown() ? 0 : inputHeld;
     input = told.input() != null ? told.input() : input;
@@ -89,12 +90,19 @@ final class ActualUse {
     return counts ? none.with(Dimension.REQUESTS, charged.get(Dimension.REQUESTS)) : none;
   }
 
+  /** Output in what the lease holds: more than was reserved once it has expired having told so. */
+  private static long outputHeld(QuotaPolicy policy, Lease lease) {
+    return lease.status() == Status.EXPIRED
+        ? outputSoFar(lease, toldOnTheWay(policy, lease))
+        : lease.forecast().outputTokens();
+  }
+
   private static long inputHeld(QuotaPolicy policy, Lease lease, Amounts charged, long outputHeld) {
     if (charged.has(Dimension.INPUT_TOKENS)) {
       return charged.get(Dimension.INPUT_TOKENS);
     }
     if (charged.has(Dimension.TOKENS)) {
-      return charged.get(Dimension.TOKENS) - outputHeld;
+      return Math.max(0, charged.get(Dimension.TOKENS) - outputHeld);
     }
     return Charges.inputEstimate(lease.request(), lease.forecast(), policy, lease.coldCache());
   }

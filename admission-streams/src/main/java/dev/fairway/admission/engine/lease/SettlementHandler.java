@@ -105,14 +105,16 @@ public final class SettlementHandler {
   }
 
   private void late(QuotaState quota, Lease lease) {
-    boolean inWindow =
-        tx.nowMs() - lease.endedAtMs() <= quota.policy().lateSettlementWindowMs()
-            && quota.policy().lateSettlementWindowMs() > 0;
-    if (inWindow && settlement.outcome() != Outcome.IN_PROGRESS) {
+    if (mayBeLate(quota, lease) && settlement.outcome() != Outcome.IN_PROGRESS) {
       settle(quota, lease, true);
     } else {
       ignore("LEASE_EXPIRED");
     }
+  }
+
+  private boolean mayBeLate(QuotaState quota, Lease lease) {
+    return tx.nowMs() - lease.endedAtMs() <= quota.policy().lateSettlementWindowMs()
+        && quota.policy().lateSettlementWindowMs() > 0;
   }
 
   // ---- a lease lives on
@@ -349,6 +351,9 @@ public final class SettlementHandler {
       duplicate(settlement.requestId());
     } else if (tx.nowMs() - appendedAtMs > KeyState.REMEMBER_MS) {
       ignore("STALE");
+    } else if (unsettledLease(quota) != null) {
+      Lease lease = unsettledLease(quota);
+      settle(quota, lease, lease.status() == Status.EXPIRED);
     } else {
       withdraw(quota);
       tx.emit(Unleased.charged(quota, settlement, tx.nowMs()));
@@ -358,16 +363,31 @@ public final class SettlementHandler {
     }
   }
 
-  /** Its own request, where it waits or was granted all the same, is not another call. */
+  /**
+   * The lease of its own request, where one was granted all the same and nobody has told how that
+   * ended: it is the same call, and what the lease holds for it is settled by what it used.
+   */
+  private Lease unsettledLease(QuotaState quota) {
+    String request = Identity.ofRequest(settlement.agentId(), settlement.requestId());
+    RememberedRow past = tx.state().remembered(request);
+    String leaseId = tx.state().openLeaseOf(request);
+    if (leaseId == null && past != null && past.ending() == Ending.EXPIRED) {
+      leaseId = past.leaseId();
+    }
+    Lease lease = leaseId == null ? null : quota.lease(leaseId);
+    boolean unsettled =
+        lease != null
+            && (lease.status() == Status.OPEN
+                || (lease.status() == Status.EXPIRED && mayBeLate(quota, lease)));
+    return unsettled ? lease : null;
+  }
+
+  /** Its own request, where it still waits, is not another call. */
   private void withdraw(QuotaState quota) {
     String request = Identity.ofRequest(settlement.agentId(), settlement.requestId());
     Waiter waiter = tx.state().waiter(request);
-    String leaseId = tx.state().openLeaseOf(request);
-    boolean waits = waiter != null && waiter.request().quotaId().equals(quota.id());
-    if (waits || (leaseId != null && quota.lease(leaseId) != null)) {
-      Settlement cancel = SettlementRules.as(Outcome.CANCELLED, settlement);
-      cancel = SettlementRules.using(null, cancel);
-      new SettlementHandler(tx, cancel, appendedAtMs).cancel(quota);
+    if (waiter != null && waiter.request().quotaId().equals(quota.id())) {
+      cancel(quota);
     }
   }
 

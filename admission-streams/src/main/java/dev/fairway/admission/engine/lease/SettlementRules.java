@@ -77,7 +77,7 @@ final class SettlementRules {
    * sent by what was told on the way or is told now, failed. SEED takes the end at its word.
    */
   static Settlement asItCounts(QuotaPolicy policy, Lease lease, Settlement s) {
-    if (!policy.order().ranked()) {
+    if (!policy.order().ranked() || s.outcome() == Outcome.UNLEASED) {
       return s;
     }
     boolean refused =

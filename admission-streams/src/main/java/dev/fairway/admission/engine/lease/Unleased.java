@@ -4,6 +4,7 @@ import dev.fairway.admission.engine.Event.UnleasedCharged;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Usage;
+import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.queue.Weights;
@@ -56,7 +57,14 @@ public final class Unleased {
         tenant,
         Tags.length(cost, Weights.leastMilli(policy)),
         levels ? quota.tenant(tenant).length(cost) : 0,
-        bounded ? charge : Amounts.NONE);
+        bounded ? charge : Amounts.NONE,
+        sentAtMs(settlement.signal(), atMs));
+  }
+
+  private static Long sentAtMs(Signal signal, long atMs) {
+    return signal == null || signal.msSinceSend() == null
+        ? null
+        : (Long) (atMs - signal.msSinceSend());
   }
 
   private static Amounts taken(QuotaState quota, Amounts used, long atMs) {

@@ -2,8 +2,13 @@ package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.Event.LeaseExpired;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * What a call costs in the fair queue of which nobody told how large it was: at least what calls of
@@ -49,11 +54,24 @@ public final class UntoldUse {
   }
 
   /** A lease is reaped. */
-  public static LeaseExpired expired(QuotaState quota, Lease lease) {
+  public static LeaseExpired expired(KeyState key, QuotaState quota, Lease lease) {
     Long cost = null;
     if (quota.policy().order().ranked() && !lease.inputKnown()) {
       cost = cost(quota, lease, ActualUse.outputSoFar(lease));
     }
+    long more = quota.policy().order().ranked() ? moreOutput(lease) : 0;
+    Amounts ceiling = more(lease.taken().ceiling(), more);
+    Map<String, Amounts> also = new TreeMap<>();
+    lease
+        .taken()
+        .also()
+        .forEach(
+            (id, held) -> {
+              QuotaState other = key.quota(id);
+              if (other != null && more > 0) {
+                also.put(id, moved(other, lease, more(held, more)));
+              }
+            });
     return new LeaseExpired(
         quota.id(),
         lease.request().requestId(),
@@ -61,6 +79,31 @@ public final class UntoldUse {
         lease.leaseId(),
         ActualUse.tagShift(lease, cost),
         Shifts.tenantTag(quota, lease, cost),
-        cost);
+        cost,
+        moved(quota, lease, more(lease.charged(), more)),
+        also,
+        ceiling);
+  }
+
+  /** Output that it was told to have produced beyond what was reserved: nobody gives that back. */
+  private static long moreOutput(Lease lease) {
+    return ActualUse.outputSoFar(lease) - lease.forecast().outputTokens();
+  }
+
+  /** The adjustment by which that much more output is charged, where output was. */
+  private static Amounts more(Amounts charged, long output) {
+    Amounts adjusted = Amounts.NONE;
+    for (Dimension d : new Dimension[] {Dimension.OUTPUT_TOKENS, Dimension.TOKENS}) {
+      adjusted = output > 0 && charged.has(d) ? adjusted.with(d, -output) : adjusted;
+    }
+    return adjusted;
+  }
+
+  private static Amounts moved(QuotaState quota, Lease lease, Amounts adjusted) {
+    Amounts moved = adjusted;
+    for (Dimension d : Dimension.values()) {
+      moved = moved.has(d) ? moved.with(d, quota.moves(d, lease, moved.get(d))) : moved;
+    }
+    return moved;
   }
 }

@@ -4,6 +4,7 @@ import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Usage;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
 
 /**
@@ -26,12 +27,20 @@ final class UsageBound {
     if (quota == null || told == null || !quota.policy().order().ranked()) {
       return s;
     }
-    Usage usage = output(quota, input(quota, told));
+    Told before = toldBefore(quota, s);
+    Usage usage = input(quota, told, before.output());
+    usage = output(quota, usage, before.input());
     return usage.equals(told) ? s : SettlementRules.using(usage, s);
   }
 
-  private static Usage input(QuotaState quota, Usage told) {
-    long most = most(quota, Dimension.INPUT_TOKENS);
+  private static Told toldBefore(QuotaState quota, Settlement s) {
+    Lease lease = s.leaseId() == null ? null : quota.lease(s.leaseId());
+    return lease == null ? Told.NOTHING : lease.told();
+  }
+
+  private static Usage input(QuotaState quota, Usage told, Long outputBefore) {
+    long beside = told.outputTokens() == null ? ActualUse.orZero(outputBefore) : 0;
+    long most = most(quota, Dimension.INPUT_TOKENS, beside);
     if (told.inputTokens() == null || ActualUse.countedInput(quota.policy(), told) <= most) {
       return told;
     }
@@ -44,8 +53,12 @@ final class UsageBound {
         false);
   }
 
-  private static Usage output(QuotaState quota, Usage told) {
-    long most = most(quota, Dimension.OUTPUT_TOKENS);
+  private static Usage output(QuotaState quota, Usage told, Long inputBefore) {
+    long beside =
+        told.inputTokens() == null
+            ? ActualUse.orZero(inputBefore)
+            : ActualUse.countedInput(quota.policy(), told);
+    long most = most(quota, Dimension.OUTPUT_TOKENS, beside);
     if (ActualUse.orZero(told.outputTokens()) <= most) {
       return told;
     }
@@ -53,18 +66,24 @@ final class UsageBound {
         told.inputTokens(), told.cacheReadTokens(), told.cacheWriteTokens(), most, false);
   }
 
-  private static long most(QuotaState quota, Dimension d) {
-    long most = mostIn(quota, d);
+  /**
+   * The most of a dimension.
+   *
+   * @param beside what of the call counts in a limit of both input and output already
+   */
+  private static long most(QuotaState quota, Dimension d, long beside) {
+    long most = mostIn(quota, d, beside);
     if (quota.also() != null) {
       for (QuotaState other : quota.also()) {
-        most = Math.min(most, mostIn(other, d));
+        most = Math.min(most, mostIn(other, d, beside));
       }
     }
     return most;
   }
 
-  private static long mostIn(QuotaState quota, Dimension d) {
-    return Math.min(tenMinutes(quota, d), tenMinutes(quota, Dimension.TOKENS));
+  private static long mostIn(QuotaState quota, Dimension d, long beside) {
+    long both = Math.max(0, tenMinutes(quota, Dimension.TOKENS) - beside);
+    return Math.min(tenMinutes(quota, d), both);
   }
 
   private static long tenMinutes(QuotaState quota, Dimension d) {

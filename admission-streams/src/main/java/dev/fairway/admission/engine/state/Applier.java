@@ -214,6 +214,7 @@ final class Applier {
     if (e.tenant() != null) {
       SharedBuckets.takeOfCeiling(key, quota, e.tenant(), e.ceiling());
       FlowTags.used(key, quota, e.tenant(), e.agentId(), e.tagShift(), e.tenantTag());
+      UnleasedCall.keep(key, quota, e);
     }
     String identity = Unleased.identity(quota, e.agentId(), e.requestId());
     key.remember(ended(key, e.quotaId(), identity, null, Ending.UNLEASED));
@@ -228,7 +229,7 @@ final class Applier {
     }
   }
 
-  private static RememberedRow ended(
+  static RememberedRow ended(
       KeyState key, String quotaId, String identity, String contentHash, Ending ending) {
     long forgetAtMs = key.nowMs + KeyState.REMEMBER_MS;
     return new RememberedRow(

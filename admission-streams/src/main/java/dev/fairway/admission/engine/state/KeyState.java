@@ -253,7 +253,8 @@ public final class KeyState {
       while (quota.sweeps.firstMs() <= nowMs) {
         Lease lease = quota.leases.remove(quota.sweeps.firstName());
         quota.sweeps.remove(quota.sweeps.firstMs(), lease.leaseId());
-        quota.sent.remove(lease.sentAtMs(), lease.leaseId());
+        quota.sent.remove(lease.sentByMs(), lease.leaseId());
+        quota.unleased -= lease.isUnleased() ? 1 : 0;
         LeaseApplier.countInLastMinute(this, quota, lease, false);
         changes.delete(new Row.LeaseRow(lease).id());
       }

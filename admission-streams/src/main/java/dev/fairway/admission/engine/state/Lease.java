@@ -14,7 +14,7 @@ import dev.fairway.admission.engine.lease.Told;
  * @param appendedAtMs broker's append time of the request
  * @param deadlineMs when the request leaves the queue, kept for a requeue
  * @param leaseId id
- * @param attempt from 1
+ * @param attempt from 1; 0: a call that was made without a lease, and reported
  * @param status state
  * @param grantedAtMs when it was granted
  * @param expiresAtMs when it ends unless settled or renewed
@@ -73,6 +73,16 @@ public record Lease(
   /** Whether an interim settlement told the input. */
   public boolean inputKnown() {
     return told.input() != null;
+  }
+
+  /** Whether it is no lease at all, but a call that was made without one. */
+  boolean isUnleased() {
+    return attempt == UnleasedCall.ATTEMPT;
+  }
+
+  /** When it was sent, or, where all that is known is a time by which it was, that time. */
+  long sentByMs() {
+    return isUnleased() ? sentAtMs + sendGuardMs : sentAtMs;
   }
 
   /** An open lease that lives on: what it holds is adjusted, and its end is moved. */

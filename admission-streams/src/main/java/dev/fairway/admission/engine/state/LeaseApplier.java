@@ -6,11 +6,13 @@ import dev.fairway.admission.engine.Event.LeaseExpired;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
+import dev.fairway.admission.engine.Event.Shift;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.lease.Told;
+import dev.fairway.admission.engine.lease.Unleased;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.state.Lease.Status;
 import dev.fairway.admission.engine.state.Row.Ending;
@@ -78,7 +80,8 @@ final class LeaseApplier {
 
   static void indexLease(KeyState key, QuotaState quota, Lease lease) {
     quota.leases.put(lease.leaseId(), lease);
-    quota.sent.add(lease.sentAtMs(), lease.leaseId());
+    quota.sent.add(lease.sentByMs(), lease.leaseId());
+    quota.unleased += lease.isUnleased() ? 1 : 0;
     quota.indexUncertain(lease, lease.charged());
     countInLastMinute(key, quota, lease, true);
     if (lease.status() == Status.OPEN) {
@@ -94,7 +97,8 @@ final class LeaseApplier {
 
   private static void unindexLease(KeyState key, QuotaState quota, Lease lease) {
     quota.leases.remove(lease.leaseId());
-    quota.sent.remove(lease.sentAtMs(), lease.leaseId());
+    quota.sent.remove(lease.sentByMs(), lease.leaseId());
+    quota.unleased -= lease.isUnleased() ? 1 : 0;
     quota.unindexUncertain(lease.leaseId());
     countInLastMinute(key, quota, lease, false);
     if (lease.status() == Status.OPEN) {
@@ -264,6 +268,11 @@ final class LeaseApplier {
     replace(key, quota, old, lease);
     boolean failed = FAILURES.contains(e.outcome());
     key.remember(ended(key, old, Ending.SETTLED, failed, failed ? cost(old, e.tagShift()) : 0));
+    if (e.outcome() == Outcome.UNLEASED) {
+      // Its report, should it come again, is of this call.
+      String report = Unleased.identity(quota, e.agentId(), e.requestId());
+      key.remember(Applier.ended(key, e.quotaId(), report, null, Ending.UNLEASED));
+    }
   }
 
   /** An expired lease was not told to have failed: only who says so retries it. */
@@ -296,13 +305,21 @@ final class LeaseApplier {
 
   static void expire(KeyState key, QuotaState quota, LeaseExpired e) {
     Lease old = quota.leases.get(e.leaseId());
+    Shift shift = new Shift(e.also(), Amounts.NONE, e.ceiling(), e.tenantTag());
     Buckets.refill(key, quota);
+    Buckets.adjust(quota, e.adjusted());
+    SharedBuckets.adjust(key, quota, old, shift);
     Buckets.freeSlot(quota, old.charged());
     SharedBuckets.freeSlots(key, quota, old);
     String tenant = old.standing().tenant();
     FlowTags.used(key, quota, tenant, e.agentId(), e.tagShift(), e.tenantTag());
     Lease lease =
-        old.ended(Status.EXPIRED, key.nowMs, old.charged(), old.taken()).costing(e.cost());
+        old.ended(
+                Status.EXPIRED,
+                key.nowMs,
+                old.charged().minus(e.adjusted()),
+                SharedBuckets.left(old.taken(), shift))
+            .costing(e.cost());
     replace(key, quota, old, lease);
     key.remember(ended(key, old, Ending.EXPIRED, false, cost(old, e.tagShift())));
   }

@@ -90,6 +90,9 @@ public final class QuotaState {
   Amounts reserved = Amounts.NONE;
   int open;
 
+  /** Calls without a lease that are kept. */
+  int unleased;
+
   private final KeyState key;
 
   QuotaState(KeyState key) {

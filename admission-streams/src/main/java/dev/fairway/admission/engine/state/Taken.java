@@ -25,7 +25,7 @@ public record Taken(
   public static final Taken NOTHING =
       new Taken(Map.of(), Amounts.NONE, Amounts.NONE, false, null, false);
 
-  Taken withAlso(Map<String, Amounts> held) {
-    return new Taken(held, reserve, ceiling, outOfReserve, passed, passedSmall);
+  Taken holding(Map<String, Amounts> nowAlso, Amounts nowCeiling) {
+    return new Taken(nowAlso, reserve, nowCeiling, outOfReserve, passed, passedSmall);
   }
 }

@@ -27,6 +27,7 @@ import dev.fairway.schemas.RequestLease;
 import dev.fairway.schemas.Tick;
 import dev.fairway.schemas.WaiterRow;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class RequestStoryTest {
@@ -181,7 +182,7 @@ class RequestStoryTest {
   @Test
   void shouldTellThatALeaseExpired() {
     request(10, "r", "a", enqueued("r", "a", 1, 1_000, 1), granted("r", "a"));
-    tick(120_010, new LeaseExpired(QUOTA, "r", "a", "lease", 0L, 0L, null));
+    tick(120_010, new LeaseExpired(QUOTA, "r", "a", "lease", 0L, 0L, null, null, Map.of(), null));
 
     assertThat(story.outcome()).isEqualTo("expired");
     assertThat(texts("expired")).singleElement().asString().contains("nothing is refunded");
