@@ -86,7 +86,8 @@ public final class RowMapper {
       return OrderMapper.reserve(r);
     }
     if (row instanceof RetriesRow r) {
-      return new Row.RetriesRow(r.getAgentId(), List.copyOf(r.getAtMs()), r.getSuccesses());
+      return new Row.RetriesRow(
+          r.getAgentId(), List.copyOf(r.getAtMs()), List.copyOf(r.getCosts()), r.getPaid());
     }
     if (row instanceof BreakerRow r) {
       return BreakerMapper.row(r);
@@ -139,7 +140,8 @@ public final class RowMapper {
           r.budgetTask(),
           r.failed(),
           r.unclaimedBy(),
-          r.tenant());
+          r.tenant(),
+          r.cost());
     }
     if (row instanceof Row.FlowRow r) {
       return new FlowRow(
@@ -161,7 +163,7 @@ public final class RowMapper {
       return OrderMapper.reserve(r);
     }
     if (row instanceof Row.RetriesRow r) {
-      return new RetriesRow(r.agentId(), r.atMs(), r.successes());
+      return new RetriesRow(r.agentId(), r.atMs(), r.costs(), r.paid());
     }
     if (row instanceof Row.BreakerRow r) {
       return BreakerMapper.row(r);
@@ -390,6 +392,7 @@ public final class RowMapper {
         from.getBudgetTask(),
         from.getFailed(),
         from.getUnclaimedBy(),
-        from.getTenant());
+        from.getTenant(),
+        from.getCost());
   }
 }

@@ -39,6 +39,7 @@ class AfterRefusalTest {
     LeaseRejected rejected = only(refused, LeaseRejected.class);
     assertThat(rejected.requestId()).isEqualTo("waits");
     assertThat(rejected.reason()).isEqualTo(RejectReason.QUOTA_EXHAUSTED);
+    assertThat(rejected.detail()).contains("for another 171000 ms").doesNotContain("key");
     assertThat(rejected.retryAtMs()).isEqualTo(context.nowMs + 171_000);
     assertThat(rejected.keptTag()).isNotNull();
   }

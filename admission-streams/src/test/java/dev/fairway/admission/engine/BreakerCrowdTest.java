@@ -10,10 +10,15 @@ import dev.fairway.admission.engine.Signal.Kind;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever a crowd does with its probes, a breaker closes soon after the provider takes calls. */
 class BreakerCrowdTest {
   private static final long OUTAGE_FROM_MS = 300_000;
+
+  /** Nothing is ever told of a call that hangs. */
+  private static final long SILENT_MS = 300_000;
 
   /** What the provider does to calls during the outage. */
   private enum Outage {
@@ -31,6 +36,7 @@ class BreakerCrowdTest {
   private final long startMs = loop.context.nowMs;
   private final Map<String, Long> settledAtMs = new HashMap<>();
   private Outage outage = Outage.REFUSES;
+  private long timeoutMs = SILENT_MS;
   private int read;
 
   @Test
@@ -63,16 +69,18 @@ class BreakerCrowdTest {
     assertThat(closesAfterMs).isLessThan(4 * 103 * 2_000);
   }
 
-  @Test
-  void shouldTrickleIntoAProviderThatHangs() {
-    // given
+  @ParameterizedTest
+  @ValueSource(longs = {SILENT_MS, 10_000, 14_000, 16_000})
+  void shouldTrickleIntoAProviderThatHangs(long timeoutMs) {
+    // given: clients that wait to the end, or give up and say so
     outage = Outage.HANGS;
+    this.timeoutMs = timeoutMs;
     honest(30);
 
     // when
     loop.run(10);
 
-    // then: three probes, and a quarter of the rate for two minutes and a quarter: 17 calls
+    // then: three probes, and a quarter of the rate for the rest of three minutes: 17 calls or 19
     long sent =
         loop.context.journal.stream()
             .flatMap(handled -> handled.events().stream())
@@ -132,13 +140,20 @@ class BreakerCrowdTest {
       } else if (outage == Outage.REFUSES || first) {
         after(100, () -> refused(lease));
       } else {
-        after(300_000, this::done);
+        after(timeoutMs, () -> givesUp(lease));
       }
     }
 
     private void refused(LeaseGranted lease) {
       loop.context.settle(
           lease.leaseId(), name, Outcome.RATE_LIMITED, null, null, BreakerCrowdTest::refusal);
+    }
+
+    private void givesUp(LeaseGranted lease) {
+      if (timeoutMs != SILENT_MS) {
+        settle(lease, Outcome.FAILED_AFTER_SEND, null, null);
+      }
+      done();
     }
 
     @Override

@@ -142,8 +142,15 @@ class BreakerTest {
       fresh.sleep(1_000);
       LeaseGranted probe = only(fresh.ask("p", "a1", 100), LeaseGranted.class);
 
-      // when
-      List<Event> answered = fresh.settle(probe.leaseId(), "a1", outcome, null, null);
+      // when: a failure says so with its status
+      List<Event> answered =
+          fresh.settle(
+              probe.leaseId(),
+              "a1",
+              outcome,
+              null,
+              null,
+              s -> outcome == Outcome.FAILED_AFTER_SEND ? with(s, 500, Kind.ERROR, null) : s);
 
       // then
       assertThat(only(answered, BreakerClosed.class).leaseId()).isEqualTo(probe.leaseId());
@@ -677,6 +684,10 @@ class BreakerTest {
   }
 
   private static Settlement with(Settlement s, Kind kind, Long retryAfterMs) {
+    return with(s, 429, kind, retryAfterMs);
+  }
+
+  private static Settlement with(Settlement s, int status, Kind kind, Long retryAfterMs) {
     return new Settlement(
         s.leaseId(),
         s.requestId(),
@@ -685,7 +696,7 @@ class BreakerTest {
         s.outcome(),
         s.usage(),
         s.requeue(),
-        new Signal(429, kind, null, retryAfterMs, 0L, null, Map.of()));
+        new Signal(status, kind, null, retryAfterMs, 0L, null, Map.of()));
   }
 
   private static List<LeaseGranted> grants(List<Event> events) {

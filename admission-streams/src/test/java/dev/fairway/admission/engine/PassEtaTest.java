@@ -7,6 +7,8 @@ import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.OrderContext.Ask;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -88,6 +90,29 @@ class PassEtaTest {
     // then: five hundred of it come in a second
     assertThat(told).containsEntry("small", 800L).containsEntry("next", 2_000L);
     assertThat(granted).containsEntry("small", 800L).containsEntry("next", 2_000L);
+  }
+
+  @Test
+  void shouldTellNobodyThatItPassesWhoeverKeepsItsLaneClosed() {
+    // given: tokens for the class alone, and its share of requests used up
+    Amounts limits = Amounts.of(Dimension.TOKENS, 60_000).with(Dimension.REQUESTS, 600);
+    EngineContext context = OrderContext.quota().limits(limits).reserve(0.2).start();
+    context.restoring = false;
+    ask("first", "z", 48_000).of(context);
+    for (int i = 0; i < 120; i++) {
+      ask("i" + i, "y", 1).interactive().of(context);
+    }
+    ask("large", "a", 40_000).of(context);
+
+    // when: a small one of another class comes first in its lane, and has to wait
+    queue(context, ask("batch", "a", 1_500));
+    queue(context, ask("small", "a", 500).interactive());
+    context.sleep(5_000);
+    noteGrants(context);
+
+    // then: two requests of the share come in a second
+    assertThat(told).containsEntry("small", 500L);
+    assertThat(granted).containsEntry("small", 500L);
   }
 
   private static EngineContext start(OrderContext.Quota quota) {

@@ -1,5 +1,6 @@
 package dev.fairway.admission.engine;
 
+import static dev.fairway.admission.engine.EngineContext.only;
 import static dev.fairway.admission.engine.OrderContext.ask;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -90,8 +91,67 @@ class RetryBudgetTest {
     assertThat(made).isLessThanOrEqualTo(1 + 12 * 6);
   }
 
+  @ParameterizedTest
+  @CsvSource({"3, 2000, 0", "6, 2000, 0", "6, 1, 0", "6, 1, 120000"})
+  void shouldNotPayForLargeRetriesWithSmallCalls(int small, long estimate, long backoffMs) {
+    // given: a call of 2,000 that always fails, estimated as it is or as next to nothing
+    EngineContext context = OrderContext.quota().full().start();
+    context.restoring = false;
+    long untilMs = context.nowMs + HOUR_MS;
+    String failed = null;
+    int failures = 0;
+
+    // when: calls of one token succeed in between
+    for (int i = 0; context.nowMs < untilMs; i++) {
+      LeaseGranted lease = granted(context, "f" + i, failed, estimate);
+      context.sleep(1_000);
+      if (lease != null) {
+        context.settle(lease.leaseId(), "a", Outcome.FAILED_AFTER_SEND, 2_000L, 0L);
+        failures++;
+        failed = lease.requestId();
+      }
+      context.sleep(backoffMs);
+      for (int j = 0; j < small; j++) {
+        LeaseGranted one = granted(context, "s" + i + "-" + j, null, 1);
+        context.sleep(1_000);
+        if (one != null) {
+          context.settle(one.leaseId(), "a", Outcome.SUCCEEDED, 1L, 0L);
+        }
+      }
+    }
+
+    // then: six are retried; the first small one after each is taken for its retry as well
+    assertThat(failures).isBetween(7, 20);
+  }
+
+  @Test
+  void shouldTellTheShareOfRetriesAsItWasGiven() {
+    // given
+    EngineContext context = OrderContext.quota().full().budgets(null, null, 0.07).start();
+    context.restoring = false;
+    LeaseRejected told = null;
+
+    // when
+    for (int i = 0; told == null && i < 30; i++) {
+      LeaseGranted first = only(ask("f" + i, "a" + i, 1).of(context), LeaseGranted.class);
+      context.settle(first.leaseId(), "a" + i, Outcome.FAILED_AFTER_SEND, 1L, 0L);
+      for (Event event : ask("g" + i, "a" + i, 1).retryOf("f" + i).of(context)) {
+        told = event instanceof LeaseRejected rejected ? rejected : told;
+      }
+    }
+
+    // then
+    assertThat(told).isNotNull();
+    assertThat(told.detail()).contains(" 10 and 7 % are retries");
+  }
+
   private static LeaseGranted granted(EngineContext context, String id, String retryOf) {
-    for (Event event : ask(id, "a", 10).retryOf(retryOf).of(context)) {
+    return granted(context, id, retryOf, 10);
+  }
+
+  private static LeaseGranted granted(
+      EngineContext context, String id, String retryOf, long tokens) {
+    for (Event event : ask(id, "a", tokens).retryOf(retryOf).of(context)) {
       if (event instanceof LeaseGranted lease) {
         return lease;
       }

@@ -218,7 +218,7 @@ public final class RandomValues extends RandomScalars {
                 new Row.TenantRow(
                     quotaId(), id(), number(), number(), number(), list(this::bucket)),
             () -> new Row.ReserveRow(quotaId(), id(), number(), list(this::bucket)),
-            () -> new Row.RetriesRow(id(), list(this::number), random.nextInt(4)),
+            () -> new Row.RetriesRow(id(), list(this::number), list(this::number), number()),
             () -> new Row.RoleRow(quotaId(), id(), stats(), number(), list(this::number)),
             () -> new Row.OutputsRow(quotaId(), id(), random.nextInt(), list(this::number)),
             () -> new Row.AgentRow(quotaId(), id(), trend(), random.nextBoolean(), number()),
@@ -238,7 +238,8 @@ public final class RandomValues extends RandomScalars {
                     maybe(this::id),
                     random.nextBoolean(),
                     maybe(this::id),
-                    maybe(this::id)))
+                    maybe(this::id),
+                    number()))
         .get();
   }
 

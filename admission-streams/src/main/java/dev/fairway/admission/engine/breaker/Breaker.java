@@ -5,7 +5,7 @@ import dev.fairway.admission.engine.Event.BreakerClosed;
 import dev.fairway.admission.engine.Event.BreakerHalfOpen;
 import dev.fairway.admission.engine.Event.BreakerOpened;
 import dev.fairway.admission.engine.Event.RefusalCounted;
-import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Signal.Kind;
 import dev.fairway.admission.engine.breaker.BreakerState.Phase;
 import dev.fairway.admission.engine.state.Lease;
@@ -35,13 +35,6 @@ public final class Breaker {
 
   private Breaker() {}
 
-  /** What an answer says about the quota. */
-  private enum Answer {
-    REFUSED,
-    NOTHING,
-    ACCEPTED
-  }
-
   /**
    * When the breaker lets somebody be granted if nothing else happens; {@link Long#MAX_VALUE} if
    * time alone does not help.
@@ -69,6 +62,8 @@ public final class Breaker {
    * A lease was settled.
    *
    * @param lease the lease as it was before
+   * @param settlement how it ended
+   * @param kind what the provider's answer means
    * @param waitMs how long the provider asks to wait, or null if it does not say
    * @param late whether the lease had expired: its answer is old
    */
@@ -76,11 +71,43 @@ public final class Breaker {
       Transaction tx,
       QuotaState quota,
       Lease lease,
-      Outcome outcome,
+      Settlement settlement,
       Kind kind,
       Long waitMs,
       boolean late) {
-    Answer answer = answer(outcome, kind);
+    Answer answer = Answer.of(settlement, kind);
+    boolean counts =
+        quota.policy().breaker()
+            && !quota.breaker().isUnproven()
+            && kind == Kind.RATE_LIMITED
+            && answer == Answer.REFUSED
+            && !late;
+    everywhere(tx, quota, lease, answer, waitMs, late);
+    if (counts) {
+      count(tx, quota, lease, waitMs);
+    }
+  }
+
+  /**
+   * Something was told of a call that goes on, by an interim settlement; a mere renewal is no
+   * answer.
+   */
+  public static void told(
+      Transaction tx,
+      QuotaState quota,
+      Lease lease,
+      Settlement settlement,
+      Kind kind,
+      Long waitMs) {
+    Answer answer = Answer.of(settlement, kind);
+    if (answer != Answer.NOTHING) {
+      everywhere(tx, quota, lease, answer, waitMs, false);
+    }
+  }
+
+  /** In its own quota and those that it takes from too. */
+  private static void everywhere(
+      Transaction tx, QuotaState quota, Lease lease, Answer answer, Long waitMs, boolean late) {
     for (String also : lease.taken().also().keySet()) {
       QuotaState other = tx.state().quota(also);
       if (other != null && other.breaker().isUnproven()) {
@@ -89,11 +116,6 @@ public final class Breaker {
     }
     if (quota.breaker().isUnproven()) {
       answered(tx, quota, lease, answer, waitMs, late);
-    } else if (quota.policy().breaker()
-        && kind == Kind.RATE_LIMITED
-        && answer == Answer.REFUSED
-        && !late) {
-      count(tx, quota, lease, waitMs);
     }
   }
 
@@ -121,19 +143,6 @@ public final class Breaker {
       open(tx, quota, cause, breaker.failures(), 0);
     } else {
       tx.emit(new BreakerClosed(quota.id(), null, Ramps.afterHoldMs(tx, quota)));
-    }
-  }
-
-  /** A call that runs was answered: the provider took it. */
-  public static void answered(Transaction tx, QuotaState quota, Lease lease) {
-    for (String also : lease.taken().also().keySet()) {
-      QuotaState other = tx.state().quota(also);
-      if (other != null && other.breaker().isUnproven()) {
-        accepted(tx, other, lease);
-      }
-    }
-    if (quota.breaker().isUnproven()) {
-      accepted(tx, quota, lease);
     }
   }
 
@@ -169,13 +178,6 @@ public final class Breaker {
     if (quota.breaker().isUnproven()) {
       tx.emit(new BreakerClosed(quota.id(), null, null));
     }
-  }
-
-  private static Answer answer(Outcome outcome, Kind kind) {
-    if (outcome == Outcome.NOT_SENT || kind == Kind.NEVER_FITS) {
-      return Answer.NOTHING; // Too large a call says nothing of the rate.
-    }
-    return outcome == Outcome.RATE_LIMITED ? Answer.REFUSED : Answer.ACCEPTED;
   }
 
   /** Of the leases granted since the breaker opened, each was a probe. */

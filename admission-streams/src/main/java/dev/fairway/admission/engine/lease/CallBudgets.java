@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.lease;
 import dev.fairway.admission.engine.OrderPolicy;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.QuotaState;
+import java.math.BigDecimal;
 import java.util.List;
 
 /**
@@ -117,7 +118,7 @@ final class CallBudgets {
             + "' "
             + OrderPolicy.RETRY_FLOOR
             + " and "
-            + share * 100
+            + BigDecimal.valueOf(shareBp, 2).stripTrailingZeros().toPlainString()
             + " % are retries, which is the most; calls fail more often than they should",
         roomAtMs);
   }

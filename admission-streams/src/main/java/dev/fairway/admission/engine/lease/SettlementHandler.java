@@ -145,9 +145,9 @@ public final class SettlementHandler {
             cost));
     CacheClaims.check(tx, quota, quota.lease(lease.leaseId()), settlement);
     resync(quota, lease.leaseId());
-    if (SettlementRules.isAnswer(settlement)) {
-      Breaker.answered(tx, quota, lease);
-    }
+    Kind kind = SettlementRules.kind(quota.policy(), settlement);
+    Long waitMs = SettlementRules.waitMs(settlement.signal());
+    Breaker.told(tx, quota, lease, settlement, kind, waitMs);
     Drain.run(tx, quota);
     Alerts.review(tx, quota);
   }
@@ -155,13 +155,13 @@ public final class SettlementHandler {
   // ---- a lease ends
 
   private void settle(QuotaState quota, Lease lease, boolean late) {
-    if (SettlementRules.givesBackWhatWasSent(quota.policy(), lease, settlement)) {
-      Settlement failed = SettlementRules.as(Outcome.FAILED_AFTER_SEND, settlement);
-      new SettlementHandler(tx, failed, appendedAtMs).settle(quota, lease, late);
+    Settlement counted = SettlementRules.asItCounts(quota.policy(), lease, settlement);
+    if (counted.outcome() != settlement.outcome()) {
+      new SettlementHandler(tx, counted, appendedAtMs).settle(quota, lease, late);
       return;
     }
     Amounts actual = ActualUse.actual(quota.policy(), lease, settlement);
-    Kind kind = SettlementRules.kind(settlement);
+    Kind kind = SettlementRules.kind(quota.policy(), settlement);
     tx.emit(
         new LeaseSettled(
             quota.id(),
@@ -184,7 +184,7 @@ public final class SettlementHandler {
     resync(quota, lease.leaseId());
     Long waitMs = SettlementRules.waitMs(settlement.signal());
     Holds.settled(tx, quota, lease, settlement.outcome(), kind, waitMs);
-    Breaker.settled(tx, quota, lease, settlement.outcome(), kind, waitMs, late);
+    Breaker.settled(tx, quota, lease, settlement, kind, waitMs, late);
     if (settlement.outcome() == Outcome.RATE_LIMITED && settlement.requeue()) {
       requeue(quota, lease, kind);
     }

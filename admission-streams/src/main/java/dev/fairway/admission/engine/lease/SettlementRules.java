@@ -19,6 +19,8 @@ final class SettlementRules {
 
   private static final long LONGEST_CALL_MS = 24L * 3_600_000;
 
+  private static final int TOO_MANY_REQUESTS = 429;
+
   private SettlementRules() {}
 
   /** What is wrong with a settlement, or null. */
@@ -48,39 +50,51 @@ final class SettlementRules {
         : CallTokens.violation("usage.output_tokens", usage.outputTokens());
   }
 
-  /** What the provider's answer means, from the signal or else from the outcome. */
-  static Kind kind(Settlement s) {
-    if (s.signal() != null && s.signal().kind() != null) {
-      return s.signal().kind();
+  /**
+   * What the provider's answer means, from the signal or else from the outcome. A signal that says
+   * no more than that it was fine, or an error, does not make a 429 anything else; SEED takes it at
+   * its word.
+   */
+  static Kind kind(QuotaPolicy policy, Settlement s) {
+    Signal signal = s.signal();
+    Kind told = signal == null ? null : signal.kind();
+    boolean vague = told == null || told == Kind.OK || told == Kind.ERROR;
+    boolean ranked = policy.order().ranked();
+    if (told != null && !(ranked && vague)) {
+      return told;
     }
-    switch (s.outcome()) {
-      case RATE_LIMITED:
-        return Kind.RATE_LIMITED;
-      case OVERLOADED:
-        return Kind.OVERLOADED;
-      default:
-        return Kind.OK;
+    if (s.outcome() == Outcome.RATE_LIMITED || s.outcome() == Outcome.OVERLOADED) {
+      return s.outcome() == Outcome.OVERLOADED ? Kind.OVERLOADED : Kind.RATE_LIMITED;
     }
+    boolean refused =
+        ranked && signal != null && signal.status() != null && signal.status() == TOO_MANY_REQUESTS;
+    return refused ? Kind.RATE_LIMITED : told == null ? Kind.OK : told;
   }
 
   /**
-   * Whether an interim settlement shows that the provider took the call; a mere renewal does not.
+   * The end as it counts. A 429 is one, whatever outcome it is told with, unless the call succeeded
+   * or used something all the same. What is given back as never sent, and is known to have been
+   * sent by what was told on the way or is told now, failed. SEED takes the end at its word.
    */
-  static boolean isAnswer(Settlement s) {
-    Kind kind = kind(s);
-    return (s.usage() != null || s.signal() != null)
-        && kind != Kind.RATE_LIMITED
-        && kind != Kind.NEVER_FITS;
+  static Settlement asItCounts(QuotaPolicy policy, Lease lease, Settlement s) {
+    if (!policy.order().ranked() || s.outcome() == Outcome.UNLEASED) {
+      return s;
+    }
+    boolean refused =
+        s.outcome() != Outcome.SUCCEEDED
+            && kind(policy, s) == Kind.RATE_LIMITED
+            && !Told.showsUse(s);
+    if (refused) {
+      return as(Outcome.RATE_LIMITED, s);
+    }
+    return givesBackWhatWasSent(policy, lease, s) ? as(Outcome.FAILED_AFTER_SEND, s) : s;
   }
 
-  /**
-   * Whether a call is to be given back as never sent that is known to have been sent: by what was
-   * told on the way, or by this very settlement. SEED takes the end at its word.
-   */
+  /** Whether a call is to be given back as never sent that is known to have been sent. */
   static boolean givesBackWhatWasSent(QuotaPolicy policy, Lease lease, Settlement s) {
     return s.outcome() == Outcome.NOT_SENT
         && policy.order().ranked()
-        && (lease.told().sent() || Told.showsSent(s));
+        && (lease.told().sent() || Told.showsSent(policy, s));
   }
 
   /** The same with another outcome. */

@@ -4,6 +4,7 @@ import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Usage;
 import dev.fairway.admission.engine.Signal;
+import dev.fairway.admission.engine.Signal.Kind;
 
 /**
  * What interim settlements told of a call that goes on: of each number the most that any of them
@@ -28,21 +29,30 @@ public record Told(boolean sent, Long input, Long output) {
     Long newOutput = usage == null ? null : usage.outputTokens();
     boolean first = input == null || policy.order().ranked();
     return new Told(
-        sent || showsSent(interim), first ? most(input, newInput) : input, most(output, newOutput));
+        sent || showsSent(policy, interim),
+        first ? most(input, newInput) : input,
+        most(output, newOutput));
   }
 
-  /** A call without any number, and without an answer of the provider, may not have been sent. */
-  static boolean showsSent(Settlement settlement) {
-    Usage usage = settlement.usage();
+  /**
+   * A call without any number, and without an answer of the provider, may not have been sent; one
+   * that was answered 429 was not taken.
+   */
+  static boolean showsSent(QuotaPolicy policy, Settlement settlement) {
     Signal signal = settlement.signal();
-    boolean used =
-        usage != null
-            && (isSome(usage.inputTokens())
-                || isSome(usage.cacheReadTokens())
-                || isSome(usage.cacheWriteTokens())
-                || isSome(usage.outputTokens()));
     boolean answered = signal != null && (signal.status() != null || !signal.limits().isEmpty());
-    return used || answered;
+    boolean taken = answered && SettlementRules.kind(policy, settlement) != Kind.RATE_LIMITED;
+    return taken || showsUse(settlement);
+  }
+
+  /** Whether any number says that the call was made. */
+  static boolean showsUse(Settlement settlement) {
+    Usage usage = settlement.usage();
+    return usage != null
+        && (isSome(usage.inputTokens())
+            || isSome(usage.cacheReadTokens())
+            || isSome(usage.cacheWriteTokens())
+            || isSome(usage.outputTokens()));
   }
 
   private static boolean isSome(Long tokens) {

@@ -1,5 +1,6 @@
 package dev.fairway.admission.engine.queue;
 
+import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.state.QuotaState;
@@ -66,9 +67,19 @@ public final class Departures {
 
   /** What somebody is told whom an exhausted quota turns away; there must be such a hold. */
   public static String exhaustedDetail(QuotaState quota, long atMs) {
-    return "The provider refuses this key ("
-        + quota.holdReason(atMs)
-        + (quota.holdUntilMs() == null ? "); an operator has to clear the quota" : ")");
+    if (quota.holdReason(atMs) == HoldReason.BILLING) {
+      return "The provider refuses this key (BILLING); an operator has to clear the quota";
+    }
+    if (quota.holdUntilMs() == null) {
+      return "The provider says that quota '"
+          + quota.id()
+          + "' is used up, and not until when; an operator has to clear it";
+    }
+    return "The provider asks for no calls of quota '"
+        + quota.id()
+        + "' for another "
+        + (quota.holdUntilMs() - atMs)
+        + " ms, by its retry-after or because it is used up until then";
   }
 
   /** It can never be granted, or not before the limit in its way is forgotten. */

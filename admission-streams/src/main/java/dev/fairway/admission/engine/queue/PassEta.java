@@ -82,19 +82,28 @@ final class PassEta {
       return NEVER;
     }
     Passers passers = new Passers(front, rule, atMs);
-    Takes sum = takes;
+    Takes ahead = null;
     Takes inLane = takes;
+    long due = atMs;
     Waiter next = passers.next();
     while (next != null && isBefore(next)) {
       Takes taken = slotless(Takes.of(quota, next, atMs));
-      sum = plus(sum, taken);
-      inLane = rule.lane(taken) == lane ? plus(inLane, taken) : inLane;
+      ahead = ahead == null ? taken : plus(ahead, taken);
+      if (rule.lane(taken) == lane) {
+        // Who is next of its lane keeps it closed until it goes itself.
+        inLane = plus(inLane, taken);
+        due = Math.max(due, Fit.of(quota, next, ahead, atMs).dueMs());
+      }
       if (!rule.hasRoom(lane, inLane)) {
         return NEVER;
       }
       next = passers.next();
     }
-    return next == null && passers.hasMore() ? NEVER : Fit.of(quota, waiter, sum, atMs).dueMs();
+    if (next == null && passers.hasMore()) {
+      return NEVER;
+    }
+    Takes sum = ahead == null ? takes : plus(takes, ahead);
+    return Math.max(due, Fit.of(quota, waiter, sum, atMs).dueMs());
   }
 
   private long byReserveMs() {

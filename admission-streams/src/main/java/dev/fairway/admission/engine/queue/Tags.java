@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.FixedPoint;
 
 /**
  * Tags of self-clocked fair queueing. Tags are fixed point: {@value #SCALE} units are a cost of one
@@ -16,6 +17,12 @@ public final class Tags {
   /** Length of a cost at a weight, in tag units. */
   public static long length(long cost, int weightMilli) {
     return cost * (SCALE * 1000) / weightMilli;
+  }
+
+  /** The cost of that length at a weight. */
+  public static long cost(long length, int weightMilli) {
+    long cost = FixedPoint.mulDiv(Math.max(0, length), weightMilli, SCALE * 1000);
+    return length(cost, weightMilli) < length ? cost + 1 : cost; // Lengths are rounded down.
   }
 
   /** Virtual finish time of a cost that starts at that tag. */

@@ -12,6 +12,7 @@ import dev.fairway.admission.engine.state.Row.TaskRow;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -41,7 +42,7 @@ public final class KeyState {
   /** Most retries noted of an agent; a larger budget is not told apart from this one. */
   public static final int MAX_RETRIES_NOTED = 100;
 
-  /** Successful calls of an agent that take one of these retries off. */
+  /** Successful calls of an agent, as large as it, that take one of these retries off. */
   static final int SUCCESSES_PER_RETRY = 3;
 
   /** Most failed calls of an agent of which a request is taken for the retry. */
@@ -429,48 +430,71 @@ public final class KeyState {
     graph.link(row.taskId(), row.node());
   }
 
-  /** Notes a retry of an agent without a task id. */
-  void addRetry(String agentId) {
+  /** Notes a retry of an agent without a task id, and what it costs. */
+  void addRetry(String agentId, long cost) {
     List<Long> times = new ArrayList<>(retriesOfAgent(agentId));
+    List<Long> costs = costsOfRetries(agentId);
     times.add(nowMs);
-    putRetries(agentId, times, successesOf(agentId));
+    costs.add(cost);
+    putRetries(agentId, times, costs, paidOf(agentId));
   }
 
   /** Takes the last such retry back. */
   void takeBackRetry(String agentId) {
     List<Long> times = new ArrayList<>(retriesOfAgent(agentId));
     if (!times.isEmpty()) {
+      List<Long> costs = costsOfRetries(agentId);
       times.remove(times.size() - 1);
-      putRetries(agentId, times, successesOf(agentId));
+      costs.remove(costs.size() - 1);
+      putRetries(agentId, times, costs, paidOf(agentId));
     }
   }
 
   /**
    * A call of an agent succeeded. So a few per cent of failures never add up, and a loop of
-   * failures has its retries of an hour and no more.
+   * failures has its retries of an hour and no more. It pays what it cost, and at most what the
+   * retry cost: neither many small calls nor a large one are worth more than they are.
    */
-  void succeeded(String agentId) {
+  void succeeded(String agentId, long cost) {
     List<Long> times = new ArrayList<>(retriesOfAgent(agentId));
     if (times.isEmpty()) {
       return; // What is not retried yet is not paid for in advance.
     }
-    int successes = successesOf(agentId) + 1;
-    if (successes >= SUCCESSES_PER_RETRY) {
+    List<Long> costs = costsOfRetries(agentId);
+    long oldest = Math.max(1, costs.get(0));
+    long paid = paidOf(agentId) + Math.max(1, Math.min(cost, oldest));
+    if (paid >= SUCCESSES_PER_RETRY * oldest) {
       times.remove(0);
-      successes = 0;
+      costs.remove(0);
+      paid = 0;
     }
-    putRetries(agentId, times, successes);
+    putRetries(agentId, times, costs, paid);
   }
 
-  private int successesOf(String agentId) {
+  /** In the order of {@link #retriesOfAgent}; those of which none is known cost next to nothing. */
+  private List<Long> costsOfRetries(String agentId) {
+    int size = retriesOfAgent(agentId).size();
     RetriesRow row = retries.get(agentId);
-    return row == null ? 0 : row.successes();
+    List<Long> known = row == null ? List.of() : row.costs();
+    int kept = Math.min(size, known.size());
+    List<Long> costs = new ArrayList<>(Collections.nCopies(size - kept, 1L));
+    costs.addAll(known.subList(known.size() - kept, known.size()));
+    return costs;
   }
 
-  private void putRetries(String agentId, List<Long> times, int successes) {
+  private long paidOf(String agentId) {
+    RetriesRow row = retries.get(agentId);
+    return row == null ? 0 : row.paid();
+  }
+
+  private void putRetries(String agentId, List<Long> times, List<Long> costs, long paid) {
     int excess = Math.max(0, times.size() - MAX_RETRIES_NOTED);
     RetriesRow row =
-        new RetriesRow(agentId, List.copyOf(times.subList(excess, times.size())), successes);
+        new RetriesRow(
+            agentId,
+            List.copyOf(times.subList(excess, times.size())),
+            List.copyOf(costs.subList(excess, costs.size())),
+            paid);
     if (row.atMs().isEmpty()) {
       RetriesRow old = retries.remove(agentId);
       retryUse.remove(last(old), agentId);

@@ -13,6 +13,7 @@ import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.lease.Unleased;
+import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.state.Lease.Status;
 import dev.fairway.admission.engine.state.Row.Ending;
 import dev.fairway.admission.engine.state.Row.LeaseRow;
@@ -248,7 +249,7 @@ final class LeaseApplier {
     LearnApplier.learnCall(key, quota, old, e);
     if (e.outcome() == Outcome.SUCCEEDED) {
       quota.overloads = 0;
-      key.succeeded(e.agentId());
+      key.succeeded(e.agentId(), cost(old, e.tagShift()));
     }
     if (e.outcome() == Outcome.RATE_LIMITED) {
       // No interval with a 429 in it is clean.
@@ -265,7 +266,8 @@ final class LeaseApplier {
         old.ended(Status.SETTLED, key.nowMs, e.actual(), SharedBuckets.left(old.taken(), e.shift()))
             .sentAfter(e.sendDelayMs());
     replace(key, quota, old, lease);
-    key.remember(ended(key, old, Ending.SETTLED, FAILURES.contains(e.outcome())));
+    boolean failed = FAILURES.contains(e.outcome());
+    key.remember(ended(key, old, Ending.SETTLED, failed, failed ? cost(old, e.tagShift()) : 0));
     if (e.outcome() == Outcome.UNLEASED) {
       // Its report, should it come again, is of this call.
       String report = Unleased.identity(quota, e.agentId(), e.requestId());
@@ -274,7 +276,8 @@ final class LeaseApplier {
   }
 
   /** An expired lease was not told to have failed: only who says so retries it. */
-  private static RememberedRow ended(KeyState key, Lease lease, Ending ending, boolean failed) {
+  private static RememberedRow ended(
+      KeyState key, Lease lease, Ending ending, boolean failed, long cost) {
     return new RememberedRow(
         lease.request().quotaId(),
         KeyState.identityOf(lease),
@@ -289,7 +292,15 @@ final class LeaseApplier {
         lease.standing().budgetTask(),
         failed || ending == Ending.EXPIRED,
         failed ? lease.request().agentId() : null,
-        null);
+        null,
+        cost);
+  }
+
+  /** What a call cost in the fair queue, after its tag moved once more. */
+  private static long cost(Lease before, long tagShift) {
+    int weight = before.weightMilli();
+    long length = Tags.length(before.cost(), weight);
+    return Tags.cost(Amounts.saturatedAdd(length, tagShift), weight);
   }
 
   static void expire(KeyState key, QuotaState quota, LeaseExpired e) {
@@ -310,6 +321,6 @@ final class LeaseApplier {
                 SharedBuckets.left(old.taken(), shift))
             .costing(e.cost());
     replace(key, quota, old, lease);
-    key.remember(ended(key, old, Ending.EXPIRED, false));
+    key.remember(ended(key, old, Ending.EXPIRED, false, cost(old, e.tagShift())));
   }
 }

@@ -39,7 +39,8 @@ final class LineApplier {
     Long flow = tenant.flows.tag(agent);
     long tag = flow == null ? waiter.finishTag() : Math.max(flow, waiter.finishTag());
     FlowTags.setTag(key, quota, tenant, agent, tag);
-    count(key, quota, waiter, 1);
+    RememberedRow failed = e.retries() == null ? null : key.remembered(e.retries());
+    count(key, quota, waiter, 1, failed == null ? 0 : failed.cost());
     key.touched.add(quota.id());
     putRow(key, quota, waiter);
   }
@@ -52,8 +53,13 @@ final class LineApplier {
     key.changes.put(new WaiterRow(FlowTags.asWritten(quota, waiter)));
   }
 
-  /** Counts a call that is in line, or takes it back. */
-  private static void count(KeyState key, QuotaState quota, Waiter waiter, int calls) {
+  /**
+   * Counts a call that is in line, or takes it back.
+   *
+   * @param failedCost what the call cost that it retries, which its own estimate may fall short of
+   */
+  private static void count(
+      KeyState key, QuotaState quota, Waiter waiter, int calls, long failedCost) {
     Standing standing = waiter.standing();
     boolean retry = quota.policy.order().ranked() && waiter.attempt() > 1;
     quota.calls.count(key.nowMs, calls, retry ? calls : 0);
@@ -64,7 +70,7 @@ final class LineApplier {
     if (retry && standing.budgetTask() != null) {
       key.countCall(standing.budgetTask(), 0, calls, null);
     } else if (retry && calls > 0) {
-      key.addRetry(waiter.request().agentId());
+      key.addRetry(waiter.request().agentId(), Math.max(waiter.cost(), failedCost));
     } else if (retry) {
       key.takeBackRetry(waiter.request().agentId());
     }
@@ -148,7 +154,7 @@ final class LineApplier {
     String agent = waiter.request().agentId();
     long tag = Amounts.saturatedSubtract(tenant.finishTag(agent), length);
     FlowTags.setTag(key, quota, tenant, agent, tag);
-    count(key, quota, waiter, -1);
+    count(key, quota, waiter, -1, 0);
     key.touched.add(quota.id());
   }
 

@@ -157,9 +157,10 @@ public sealed interface Row {
    * One per agent that retried without a task id in the last hour.
    *
    * @param atMs when, oldest first; without those that successful calls have taken off
-   * @param successes calls that succeeded since they took the last one off
+   * @param costs what they cost in the fair queue, in the same order; may be the last ones only
+   * @param paid what calls that succeeded have paid for the oldest one
    */
-  record RetriesRow(String agentId, List<Long> atMs, int successes) implements Row {
+  record RetriesRow(String agentId, List<Long> atMs, List<Long> costs, long paid) implements Row {
     @Override
     public RowId id() {
       return new RowId(Kind.RETRIES, "", agentId);
@@ -318,6 +319,7 @@ public sealed interface Row {
    * @param failed whether its call failed, so that asking again is a retry
    * @param unclaimedBy agent whose next request is taken for the retry of this failed call
    * @param tenant tenant in which its place is kept: tags of others are of other virtual times
+   * @param cost what its call cost in the fair queue, if it failed; else 0
    */
   record RememberedRow(
       String quotaId,
@@ -333,8 +335,43 @@ public sealed interface Row {
       String budgetTask,
       boolean failed,
       String unclaimedBy,
-      String tenant)
+      String tenant,
+      long cost)
       implements Row {
+    /** One whose call did not fail. */
+    RememberedRow(
+        String quotaId,
+        String idHash,
+        String contentHash,
+        Ending ending,
+        String leaseId,
+        RejectReason reason,
+        Long retryAtMs,
+        Long keptTag,
+        long forgetAtMs,
+        int attempt,
+        String budgetTask,
+        boolean failed,
+        String unclaimedBy,
+        String tenant) {
+      this(
+          quotaId,
+          idHash,
+          contentHash,
+          ending,
+          leaseId,
+          reason,
+          retryAtMs,
+          keptTag,
+          forgetAtMs,
+          attempt,
+          budgetTask,
+          failed,
+          unclaimedBy,
+          tenant,
+          0);
+    }
+
     /** How long after its retry time a rejected request keeps its place and its attempt. */
     public static final long KEPT_MS = 60_000;
 
@@ -366,7 +403,8 @@ public sealed interface Row {
           budgetTask,
           failed,
           unclaimedBy,
-          null);
+          null,
+          cost);
     }
 
     /** The same after its retry came. */
@@ -385,7 +423,8 @@ public sealed interface Row {
           budgetTask,
           failed,
           null,
-          tenant);
+          tenant,
+          cost);
     }
 
     @Override
