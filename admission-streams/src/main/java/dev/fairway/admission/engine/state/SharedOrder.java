@@ -88,10 +88,12 @@ final class SharedOrder {
       key.putTenant(quota, tenant);
     }
     for (Lease lease : List.copyOf(quota.leases.values())) {
-      // A settlement moves tags by what it used more, or less, than this.
-      long cost =
-          Charges.estimatedCost(lease.request(), lease.forecast(), quota, lease.coldCache());
-      LeaseApplier.replace(key, quota, lease, lease.costing(cost));
+      if (lease.status() != Lease.Status.SETTLED) {
+        // A settlement moves tags by what it used more, or less, than this.
+        long cost =
+            Charges.estimatedCost(lease.request(), lease.forecast(), quota, lease.coldCache());
+        LeaseApplier.replace(key, quota, lease, lease.costing(cost));
+      }
     }
   }
 }
