@@ -117,10 +117,11 @@ class DocumentedBoundsTest {
 
   @Test
   void shouldHoldTheBoundsOfASettlement() {
-    // when / then: each on a lease of its own, as only the first settlement counts
+    // when / then: each on a lease of its own, as only the first settlement counts, and with the
+    // one outcome that goes with every field
     hold(
         "Settlement",
-        "{\"outcome\":\"SUCCEEDED\",\"usage\":{}}",
+        "{\"outcome\":\"RATE_LIMITED\",\"usage\":{}}",
         60,
         body -> fixture.post("/v1/leases/" + granted() + "/settle", body));
   }

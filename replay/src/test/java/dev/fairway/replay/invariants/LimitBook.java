@@ -15,8 +15,10 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Limits that answers named, followed by events and commands alone: never above the operator's,
@@ -32,6 +34,9 @@ final class LimitBook {
   private final List<String> wrong = new ArrayList<>();
   private final Map<String, QuotaDefinition> definitions = new HashMap<>();
   private final Map<String, LeaseRequest> requests = new HashMap<>();
+
+  /** Calls that are out when their quota is removed still end; nobody is decided by it any more. */
+  private final Set<String> removed = new HashSet<>();
 
   /** By quota and dimension. */
   private final Map<String, Long> learned = new HashMap<>();
@@ -57,8 +62,10 @@ final class LimitBook {
         book.requests.put(Invariants.id(r.agentId(), r.requestId()), r);
       }
       for (Event event : step.handled().events()) {
-        if (event instanceof LimitLearned e && book.forgets(e.quotaId())) {
-          // Whoever waits and is larger than that is refused in the same step.
+        // Whoever waits and is larger than a new limit is refused in the same step.
+        if (event instanceof Event.QuotaDefined e) {
+          book.definitions.put(e.quotaId(), e.definition());
+        } else if (event instanceof LimitLearned e && book.forgets(e.quotaId())) {
           book.learned.put(e.quotaId() + e.dimension(), e.limitPerMinute());
         } else if (event instanceof LeaseRejected e && e.reason() == RejectReason.NEVER_FITS) {
           book.checkRefusal(e, step.atMs());
@@ -76,8 +83,10 @@ final class LimitBook {
           !(event instanceof Event.DuplicateIgnored) && !(event instanceof Event.SettlementIgnored);
       if (event instanceof Event.QuotaDefined e) {
         definitions.put(e.quotaId(), e.definition());
+        removed.remove(e.quotaId());
         forget(e.quotaId());
       } else if (event instanceof Event.QuotaRemoved e) {
+        removed.add(e.quotaId());
         forget(e.quotaId());
       } else if (event instanceof LimitForgotten e) {
         String name = e.quotaId() + e.dimension();
@@ -109,7 +118,7 @@ final class LimitBook {
   }
 
   private boolean forgets(String quotaId) {
-    return definitions.get(quotaId).preset() == Preset.FAIRWAY;
+    return !removed.contains(quotaId) && definitions.get(quotaId).preset() == Preset.FAIRWAY;
   }
 
   private void named(Settlement settlement, long atMs) {
@@ -137,7 +146,8 @@ final class LimitBook {
     learned.forEach(
         (name, limit) -> {
           Long named = namedAtMs.get(name);
-          if (named == null || step.atMs() - named >= FORGET_MS) {
+          // A command of the same millisecond may come before the tick that forgets.
+          if (named == null || step.atMs() - named > FORGET_MS) {
             wrong.add(name + " is held at " + limit + " at " + step.atMs() + ", named at " + named);
           }
         });
