@@ -9,10 +9,8 @@ import dev.fairway.admission.engine.Event.BreakerClosed;
 import dev.fairway.admission.engine.Event.BreakerHalfOpen;
 import dev.fairway.admission.engine.Event.BreakerOpened;
 import dev.fairway.admission.engine.Event.LeaseGranted;
-import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.Event.MarginCut;
 import dev.fairway.admission.engine.Event.QuotaHeld;
-import dev.fairway.admission.engine.Event.RampEnded;
 import dev.fairway.admission.engine.Event.RampStarted;
 import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.Settlement.Outcome;
@@ -20,12 +18,9 @@ import dev.fairway.admission.engine.Signal.Kind;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class BreakerTest {
-  private final EngineContext context = EngineContext.with(tokens(60_000), tokens(59_000));
-
+class BreakerTest extends BreakerFixture {
   @Test
   void shouldOpenAtTwoRefusalsWithinThreeSeconds() {
     // given
@@ -213,130 +208,6 @@ class BreakerTest {
   }
 
   @Test
-  void shouldTrickleAfterThreeProbesThatToldNothing() {
-    // given: one with four calls first in line, that tells of none of them
-    open();
-    for (int i = 1; i <= 4; i++) {
-      context.ask("x" + i, "x", 1_000);
-    }
-    context.ask("y1", "y", 5_000);
-    context.ask("y2", "y", 5_000);
-    LeaseGranted first = only(context.sleep(1_000), LeaseGranted.class);
-
-    // when: given back, and then silent twice
-    List<Event> second = context.settle(first.leaseId(), "x", Outcome.NOT_SENT, null, null);
-    List<Event> third = context.sleep(15_000);
-    List<Event> trickle = context.sleep(15_000);
-    long fromMs = context.nowMs;
-    List<LeaseGranted> trickled = new ArrayList<>(grants(trickle));
-    trickled.addAll(grants(context.sleep(40_000)));
-
-    // then: a quarter of 95 % of 60,000 a minute, and none keeps the next one back over 15 s
-    assertThat(only(second, BreakerOpened.class).cause()).isEqualTo(BreakerCause.PROBE_NOT_SENT);
-    assertThat(only(third, BreakerOpened.class).cause()).isEqualTo(BreakerCause.PROBE_SILENT);
-    assertThat(only(trickle, BreakerClosed.class))
-        .isEqualTo(new BreakerClosed("k/q", null, fromMs));
-    assertThat(trickle).noneMatch(BreakerOpened.class::isInstance);
-    assertThat(trickled).extracting(LeaseGranted::requestId).containsExactly("x4", "y1", "y2");
-    assertThat(trickled)
-        .extracting(e -> e.grantedAtMs() - fromMs)
-        .containsExactly(0L, 4_211L, 19_211L);
-    assertThat(context.show().paceBp()).isEqualTo(2_500);
-  }
-
-  @Test
-  void shouldKeepNobodyBackForWhatTheTrickleGetsBack() {
-    // given
-    LeaseGranted given = only(trickle(), LeaseGranted.class);
-    context.ask("y", "y", 1_000);
-
-    // when
-    List<Event> back = context.settle(given.leaseId(), "x", Outcome.NOT_SENT, null, null);
-
-    // then
-    assertThat(only(back, LeaseGranted.class).requestId()).isEqualTo("y");
-    assertThat(back).noneMatch(BreakerOpened.class::isInstance);
-  }
-
-  @Test
-  void shouldOpenAgainWhereItWasAtOneRefusalInTheTrickle() {
-    // given: the second wait of the episode is over
-    open();
-    context.sleep(1_000);
-    refused(granted("p"), null);
-    context.sleep(2_000);
-    int marginBp = context.show().marginBp();
-    context.ask("x1", "x", 100);
-    context.ask("x2", "x", 100);
-    context.ask("x3", "x", 100);
-    context.sleep(45_000);
-    LeaseGranted one = only(context.ask("y1", "y", 100), LeaseGranted.class);
-    context.sleep(1_000);
-    LeaseGranted two = only(context.ask("y2", "y", 100), LeaseGranted.class);
-
-    // when: both are refused, and then one that stayed silent as a probe
-    List<Event> again = refused(one, null);
-    List<Event> other = refused(two, null);
-
-    // then: the waits go on, the refusals of the trickle are one, and the margin was cut before
-    assertThat(only(again, BreakerOpened.class))
-        .isEqualTo(new BreakerOpened("k/q", BreakerCause.PROBE_REFUSED, 2, context.nowMs + 4_000));
-    assertThat(other).noneMatch(BreakerOpened.class::isInstance);
-    assertThat(context.show().marginBp()).isEqualTo(marginBp);
-    assertThat(context.show().breaker().trickles()).isFalse();
-  }
-
-  @Test
-  void shouldRampUpAtTheFirstAnswerToTheTrickle() {
-    // given
-    LeaseGranted lease = only(trickle(), LeaseGranted.class);
-    context.sleep(600_000);
-
-    // when
-    List<Event> answered = context.settle(lease.leaseId(), "x", Outcome.SUCCEEDED, 100L, 0L);
-    List<Event> once = refused(only(context.ask("y", "y", 100), LeaseGranted.class), null);
-
-    // then: however late, and the next 429 is a first one
-    assertThat(only(answered, BreakerClosed.class))
-        .isEqualTo(new BreakerClosed("k/q", lease.leaseId(), null));
-    only(answered, RampStarted.class);
-    assertThat(context.show().breaker().failures()).isZero();
-    assertThat(once).noneMatch(BreakerOpened.class::isInstance);
-  }
-
-  @Test
-  void shouldCountProbesThatToldNothingAnewAfterARefusal() {
-    // given
-    open();
-    for (int i = 0; i < 3; i++) {
-      context.ask("w" + i, "w", 100);
-    }
-    List<LeaseGranted> probes = grants(context.sleep(1_000 + 2 * 15_000));
-
-    // when
-    List<Event> refused = refused(probes.get(2), null);
-    context.ask("x1", "x", 100);
-    context.ask("x2", "x", 100);
-    context.ask("x3", "x", 100);
-    List<Event> silent = context.sleep(2_000 + 3 * 15_000 - 1);
-
-    // then
-    assertThat(only(refused, BreakerOpened.class).failures()).isEqualTo(1);
-    assertThat(silent).noneMatch(BreakerClosed.class::isInstance);
-    only(context.sleep(1), BreakerClosed.class);
-  }
-
-  /** Three silent probes; returns what came with the end of the third. */
-  private List<Event> trickle() {
-    open();
-    for (int i = 1; i <= 4; i++) {
-      context.ask("x" + i, "x", 1_000);
-    }
-    context.sleep(1_000 + 2 * 15_000);
-    return context.sleep(15_000);
-  }
-
-  @Test
   void shouldNotBeWedgedByAProbeThatVanishesAndStillHearOfOneThatIsSlow() {
     // given
     open();
@@ -398,108 +269,6 @@ class BreakerTest {
     // then
     assertThat(grants(context.sleep(8_999))).isEmpty();
     assertThat(grants(context.sleep(1))).hasSize(1);
-  }
-
-  @Test
-  void shouldPaceWhoWaitedAfterItCloses() {
-    // given: a hundred calls, and a bucket that holds them all
-    open();
-    for (int i = 0; i < 100; i++) {
-      context.ask("w" + i, "a" + i, 500);
-    }
-    LeaseGranted probe = only(context.sleep(1_000), LeaseGranted.class);
-    List<LeaseGranted> served = new ArrayList<>(grants(answer(probe)));
-    long fromMs = context.nowMs;
-
-    // when
-    served.addAll(grants(context.sleep(20_000)));
-
-    // then: 20 s of the ramp are worth 11.7 s of the rate, 95 % of the limit: 22 calls and the
-    // first
-    assertThat(served).hasSize(23);
-    assertThat(served.stream().filter(e -> e.grantedAtMs() == fromMs)).hasSize(1);
-    assertThat(served.stream().filter(e -> e.grantedAtMs() < fromMs + 1_000)).hasSize(1);
-  }
-
-  @Test
-  void shouldTellTheWaitThroughARamp() {
-    // given
-    open();
-    context.sleep(1_000);
-    LeaseGranted probe = only(context.ask("p", "a1", 100), LeaseGranted.class);
-    answer(probe);
-    for (int i = 0; i < 30; i++) {
-      context.ask("w" + i, "a", 1_000);
-    }
-
-    // when
-    LeaseQueued told = only(context.ask("last", "a", 1_000), LeaseQueued.class);
-    long toldMs = context.nowMs;
-    LeaseGranted last = null;
-    for (LeaseGranted e : grants(context.sleep(120_000))) {
-      last = e.requestId().equals("last") ? e : last;
-    }
-
-    // then
-    assertThat(last).isNotNull();
-    long waitedMs = last.grantedAtMs() - toldMs;
-    assertThat(told.etaMs()).isBetween(waitedMs * 9 / 10, waitedMs * 11 / 10);
-    assertThat(waitedMs).isGreaterThan(30_000);
-  }
-
-  @Test
-  void shouldRampAfterALongHoldAndNotAfterAShortOne() {
-    // given
-    String one = granted("r1");
-    String two = granted("r2");
-
-    // when
-    List<Event> shortHold = refused(one, 29_999L);
-    context.sleep(30_000);
-    List<Event> longHold = refused(two, 30_000L);
-    long untilMs = context.nowMs + 30_000;
-    for (int i = 0; i < 10; i++) {
-      context.ask("w" + i, "a" + i, 1_000);
-    }
-    List<LeaseGranted> served = grants(context.sleep(40_000));
-
-    // then: 10 s of the ramp are worth 5.4 s of the rate
-    assertThat(shortHold).noneMatch(RampStarted.class::isInstance);
-    assertThat(only(longHold, RampStarted.class).fromMs()).isEqualTo(untilMs);
-    assertThat(served.get(0).grantedAtMs()).isEqualTo(untilMs);
-    assertThat(served).hasSize(6);
-  }
-
-  @Test
-  void shouldEndTheRampWithoutABurst() {
-    // given: a bucket that fills while a queue is paced
-    open();
-    context.sleep(1_000);
-    LeaseGranted probe = only(context.ask("p", "a1", 100), LeaseGranted.class);
-    answer(probe);
-    List<LeaseGranted> served = new ArrayList<>();
-    int ended = 0;
-    for (int i = 0; i < 240; i++) {
-      context.ask("w" + i + "a", "a", 1_000);
-      context.ask("w" + i + "b", "b", 1_000);
-      List<Event> events = context.sleep(1_000);
-      ended += events.stream().filter(RampEnded.class::isInstance).count();
-      served.addAll(grants(events));
-    }
-
-    // then: never more in a second than twice the rate and one call
-    for (LeaseGranted e : served) {
-      long within =
-          served.stream()
-              .filter(
-                  o ->
-                      o.grantedAtMs() >= e.grantedAtMs()
-                          && o.grantedAtMs() < e.grantedAtMs() + 1_000)
-              .count();
-      assertThat(within).isLessThanOrEqualTo(3);
-    }
-    assertThat(ended).isEqualTo(1);
-    assertThat(context.engine.show("k/q", context.nowMs).breaker().isOpen()).isFalse();
   }
 
   @Test
@@ -616,93 +385,5 @@ class BreakerTest {
     LeaseRequest request =
         Asking.like(EngineContext.request(id, "a-" + id, 100, 0)).of("k/team").request();
     return new Command.RequestLease(request, context.nowMs);
-  }
-
-  private void open() {
-    open(context);
-  }
-
-  private static void open(EngineContext context) {
-    String first = only(context.ask("o1", "a1", 100), LeaseGranted.class).leaseId();
-    String second = only(context.ask("o2", "a1", 100), LeaseGranted.class).leaseId();
-    refused(context, first, null);
-    only(refused(context, second, null), BreakerOpened.class);
-  }
-
-  private String granted(String id) {
-    return only(context.ask(id, "a1", 100), LeaseGranted.class).leaseId();
-  }
-
-  private List<Event> refused(String lease, Long retryAfterMs) {
-    return refused(context, lease, retryAfterMs);
-  }
-
-  private List<Event> refused(LeaseGranted lease, Long retryAfterMs) {
-    return context.settle(
-        lease.leaseId(),
-        lease.agentId(),
-        Outcome.RATE_LIMITED,
-        null,
-        null,
-        s -> with(s, Kind.RATE_LIMITED, retryAfterMs));
-  }
-
-  private void requeued(LeaseGranted lease) {
-    context.settle(
-        lease.leaseId(),
-        lease.agentId(),
-        Outcome.RATE_LIMITED,
-        null,
-        null,
-        s -> again(with(s, Kind.RATE_LIMITED, null)));
-  }
-
-  private static Settlement again(Settlement s) {
-    return new Settlement(
-        s.leaseId(),
-        s.requestId(),
-        s.agentId(),
-        s.quotaId(),
-        s.outcome(),
-        s.usage(),
-        true,
-        s.signal());
-  }
-
-  private List<Event> answer(LeaseGranted lease) {
-    return context.settle(lease.leaseId(), lease.agentId(), Outcome.SUCCEEDED, 100L, 0L);
-  }
-
-  private static List<Event> refused(EngineContext context, String lease, Long retryAfterMs) {
-    return context.settle(
-        lease,
-        "a1",
-        Outcome.RATE_LIMITED,
-        null,
-        null,
-        s -> with(s, Kind.RATE_LIMITED, retryAfterMs));
-  }
-
-  private static Settlement with(Settlement s, Kind kind, Long retryAfterMs) {
-    return with(s, 429, kind, retryAfterMs);
-  }
-
-  private static Settlement with(Settlement s, int status, Kind kind, Long retryAfterMs) {
-    return new Settlement(
-        s.leaseId(),
-        s.requestId(),
-        s.agentId(),
-        s.quotaId(),
-        s.outcome(),
-        s.usage(),
-        s.requeue(),
-        new Signal(status, kind, null, retryAfterMs, 0L, null, Map.of()));
-  }
-
-  private static List<LeaseGranted> grants(List<Event> events) {
-    return events.stream()
-        .filter(LeaseGranted.class::isInstance)
-        .map(LeaseGranted.class::cast)
-        .toList();
   }
 }
