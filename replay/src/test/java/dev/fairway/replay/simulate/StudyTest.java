@@ -116,7 +116,7 @@ class StudyTest {
         .containsExactly(
             new StudyResult.Beaten(2, Policy.FIFO_BUCKET, Metric.USEFUL_VS_CLAIRVOYANT, 1.01));
     assertThat(StudyTable.lines(result))
-        .contains("seed 2: fifo-bucket beats the clairvoyant, useful_vs_clairvoyant 1.0100")
+        .contains("seed 2: fifo-bucket beats the clairvoyant, useful/c 1.0100")
         .last()
         .asString()
         .startsWith("parameters: agents=20 ")

@@ -114,7 +114,6 @@ class VerdictTest {
     // then
     assertThat(StudyTable.lines(result))
         .contains(
-            "seed 1: full-jitter-30 beats the clairvoyant, finished_vs_clairvoyant where the"
-                + " clairvoyant has none");
+            "seed 1: full-jitter-30 beats the clairvoyant, PRs/c where the clairvoyant has none");
   }
 }
