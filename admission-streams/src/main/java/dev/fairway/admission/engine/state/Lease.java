@@ -87,89 +87,29 @@ public record Lease(
 
   /** An open lease that lives on: what it holds is adjusted, and its end is moved. */
   Lease renewed(Amounts adjusted, Told nowTold, long newExpiresAtMs, Taken nowTaken) {
-    return new Lease(
-        request,
-        contentHash,
-        appendedAtMs,
-        deadlineMs,
-        leaseId,
-        attempt,
-        status,
-        grantedAtMs,
-        newExpiresAtMs,
-        endedAtMs,
-        charged.minus(adjusted),
-        nowTold,
-        coldCache,
-        cost,
-        weightMilli,
-        startTag,
-        sentAtMs,
-        sendKnown,
-        sendGuardMs,
-        forecast,
-        errorMilli,
-        signalled,
-        standing,
-        nowTaken);
+    Copy copy = new Copy(this);
+    copy.expiresAtMs = newExpiresAtMs;
+    copy.charged = charged.minus(adjusted);
+    copy.told = nowTold;
+    copy.taken = nowTaken;
+    return copy.make();
   }
 
   /** The lease with that much of a dimension. */
   Lease holding(Dimension dimension, long amount) {
-    return new Lease(
-        request,
-        contentHash,
-        appendedAtMs,
-        deadlineMs,
-        leaseId,
-        attempt,
-        status,
-        grantedAtMs,
-        expiresAtMs,
-        endedAtMs,
-        charged.with(dimension, amount),
-        told,
-        coldCache,
-        cost,
-        weightMilli,
-        startTag,
-        sentAtMs,
-        sendKnown,
-        sendGuardMs,
-        forecast,
-        errorMilli,
-        signalled,
-        standing,
-        taken);
+    Copy copy = new Copy(this);
+    copy.charged = charged.with(dimension, amount);
+    return copy.make();
   }
 
   /** The lease at its end. */
   Lease ended(Status newStatus, long atMs, Amounts nowCharged, Taken nowTaken) {
-    return new Lease(
-        request,
-        contentHash,
-        appendedAtMs,
-        deadlineMs,
-        leaseId,
-        attempt,
-        newStatus,
-        grantedAtMs,
-        expiresAtMs,
-        atMs,
-        nowCharged,
-        told,
-        coldCache,
-        cost,
-        weightMilli,
-        startTag,
-        sentAtMs,
-        sendKnown,
-        sendGuardMs,
-        forecast,
-        errorMilli,
-        signalled,
-        standing,
-        nowTaken);
+    Copy copy = new Copy(this);
+    copy.status = newStatus;
+    copy.endedAtMs = atMs;
+    copy.charged = nowCharged;
+    copy.taken = nowTaken;
+    return copy.make();
   }
 
   /** With that cost in the fair queue; null leaves it as it is. */
@@ -177,89 +117,23 @@ public record Lease(
     if (newCost == null) {
       return this;
     }
-    return new Lease(
-        request,
-        contentHash,
-        appendedAtMs,
-        deadlineMs,
-        leaseId,
-        attempt,
-        status,
-        grantedAtMs,
-        expiresAtMs,
-        endedAtMs,
-        charged,
-        told,
-        coldCache,
-        newCost,
-        weightMilli,
-        startTag,
-        sentAtMs,
-        sendKnown,
-        sendGuardMs,
-        forecast,
-        errorMilli,
-        signalled,
-        standing,
-        taken);
+    Copy copy = new Copy(this);
+    copy.cost = newCost;
+    return copy.make();
   }
 
   /** Without a place in line to come back to. */
   Lease withoutPlace() {
-    return new Lease(
-        request,
-        contentHash,
-        appendedAtMs,
-        deadlineMs,
-        leaseId,
-        attempt,
-        status,
-        grantedAtMs,
-        expiresAtMs,
-        endedAtMs,
-        charged,
-        told,
-        coldCache,
-        cost,
-        weightMilli,
-        NO_PLACE,
-        sentAtMs,
-        sendKnown,
-        sendGuardMs,
-        forecast,
-        errorMilli,
-        signalled,
-        standing,
-        taken);
+    Copy copy = new Copy(this);
+    copy.startTag = NO_PLACE;
+    return copy.make();
   }
 
   /** With a signal of its own applied. */
   Lease withSignal() {
-    return new Lease(
-        request,
-        contentHash,
-        appendedAtMs,
-        deadlineMs,
-        leaseId,
-        attempt,
-        status,
-        grantedAtMs,
-        expiresAtMs,
-        endedAtMs,
-        charged,
-        told,
-        coldCache,
-        cost,
-        weightMilli,
-        startTag,
-        sentAtMs,
-        sendKnown,
-        sendGuardMs,
-        forecast,
-        errorMilli,
-        true,
-        standing,
-        taken);
+    Copy copy = new Copy(this);
+    copy.signalled = true;
+    return copy.make();
   }
 
   /** With the time of its send as its own signal told it; null leaves it as it was thought. */
@@ -267,30 +141,71 @@ public record Lease(
     if (delayMs == null) {
       return this;
     }
-    return new Lease(
-        request,
-        contentHash,
-        appendedAtMs,
-        deadlineMs,
-        leaseId,
-        attempt,
-        status,
-        grantedAtMs,
-        expiresAtMs,
-        endedAtMs,
-        charged,
-        told,
-        coldCache,
-        cost,
-        weightMilli,
-        startTag,
-        grantedAtMs + delayMs,
-        true,
-        0,
-        forecast,
-        errorMilli,
-        signalled,
-        standing,
-        taken);
+    Copy copy = new Copy(this);
+    copy.sentAtMs = grantedAtMs + delayMs;
+    copy.sendKnown = true;
+    copy.sendGuardMs = 0;
+    return copy.make();
+  }
+
+  /** The one place that names all fields: a lease with some of them changed. */
+  private static final class Copy {
+    private final Lease of;
+    private Status status;
+    private long expiresAtMs;
+    private Long endedAtMs;
+    private Amounts charged;
+    private Told told;
+    private long cost;
+    private long startTag;
+    private long sentAtMs;
+    private boolean sendKnown;
+    private long sendGuardMs;
+    private boolean signalled;
+    private Taken taken;
+
+    Copy(Lease of) {
+      this.of = of;
+      status = of.status;
+      expiresAtMs = of.expiresAtMs;
+      endedAtMs = of.endedAtMs;
+      charged = of.charged;
+      told = of.told;
+      cost = of.cost;
+      startTag = of.startTag;
+      sentAtMs = of.sentAtMs;
+      sendKnown = of.sendKnown;
+      sendGuardMs = of.sendGuardMs;
+      signalled = of.signalled;
+      taken = of.taken;
+    }
+
+    Lease make() {
+      return new Lease(
+          of.request,
+          of.contentHash,
+          of.appendedAtMs,
+          of.deadlineMs,
+          of.leaseId,
+          of.attempt,
+          status,
+          of.grantedAtMs,
+          expiresAtMs,
+          endedAtMs,
+          charged,
+          told,
+          of.coldCache,
+          cost,
+          of.weightMilli,
+          startTag,
+          sentAtMs,
+          sendKnown,
+          sendGuardMs,
+          of.forecast,
+          of.errorMilli,
+          signalled,
+          of.standing,
+          taken);
+    }
   }
 }
