@@ -96,6 +96,9 @@ final class TagBook {
         rejected.values().removeIf(e -> e.quotaId().equals(id));
         flowTags.keySet().removeIf(flow -> flow.startsWith(id + " "));
         shifts.keySet().removeIf(flow -> flow.startsWith(id + " "));
+        // A quota that is removed ends this as well, without a definition that tells new times.
+        virtualTimes.keySet().removeIf(line -> line.startsWith(id + " "));
+        topTimes.remove(id);
         firstTags.clear();
       }
     }
