@@ -215,6 +215,11 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
   private void take(
       Request request, Response response, Callback callback, Caller caller, CallPlan plan) {
     String key = plan.counted() ? request.getHeaders().get("idempotency-key") : null;
+    if (key != null && !PlaceBook.isKey(key) && !isObserved(plan)) {
+      // Taken for none, a client would think itself safe from a second call, and is not.
+      refuse(plan.family(), response, callback, Trouble.noKey(key));
+      return;
+    }
     if (!PlaceBook.isKey(key)) {
       ProxiedCall call = new ProxiedCall(context, plan, null);
       start(call, request, call.begin(request, response, callback));
@@ -231,6 +236,10 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
     } else {
       found.join(request, response, callback, plan);
     }
+  }
+
+  private boolean isObserved(CallPlan plan) {
+    return context.modes().of(plan.target().quota()) == GatewayConfig.Mode.OBSERVE;
   }
 
   private void start(ProxiedCall call, Request request, Runnable begin) {

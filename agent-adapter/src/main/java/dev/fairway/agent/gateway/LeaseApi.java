@@ -174,12 +174,7 @@ final class LeaseApi {
       return null;
     }
     if (!PlaceBook.isKey(key)) {
-      throw new BadInputException(
-          "Expected an idempotency key of 1 to "
-              + PlaceBook.KEY_LENGTH_MAX
-              + " characters, but found "
-              + key.length()
-              + ".");
+      throw new BadInputException(Trouble.noKey(key).message());
     }
     String asked = body.deepCopy().without("wait_ms").toString();
     return new Again(key, CallBody.hash(asked + asker));

@@ -66,6 +66,17 @@ record Trouble(int status, String message, Duration retryAfter, boolean again, S
             + " found that it closed it. The call was given up.");
   }
 
+  /** What was sent as an idempotency key is none. */
+  static Trouble noKey(String found) {
+    return badRequest(
+        "Expected an idempotency key of 1 to "
+            + PlaceBook.KEY_LENGTH_MAX
+            + " characters that are not all blank, but found "
+            + found.length()
+            + (found.isBlank() ? " blanks" : " characters")
+            + ". Send a shorter one, or none.");
+  }
+
   /** An idempotency key stands for one call. */
   static Trouble keyOfAnother(CallPlan.Asked call) {
     return new Trouble(

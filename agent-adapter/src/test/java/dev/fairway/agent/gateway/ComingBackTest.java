@@ -22,6 +22,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client that comes back with its idempotency key: one call upstream in all. */
 class ComingBackTest {
@@ -76,6 +78,35 @@ class ComingBackTest {
     // then
     assertThat(back.statusCode()).isEqualTo(200);
     assertThat(fixture.admission.asked).hasSize(1);
+    assertThat(fixture.upstream.received).hasSize(1);
+  }
+
+  /** Taken for none, a client would think itself safe from a second call, and is not. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 256, 4_000})
+  void shouldRefuseWhatIsNoKey(int length) throws Exception {
+    // when
+    HttpResponse<String> answer =
+        fixture.post("/v1/messages", BODY, "idempotency-key", "k".repeat(length));
+
+    // then
+    assertThat(answer.statusCode()).isEqualTo(400);
+    assertThat(answer.body()).contains("invalid_request_error", "1 to 255", "found " + length);
+    assertThat(fixture.admission.asked).isEmpty();
+    assertThat(fixture.upstream.received).isEmpty();
+  }
+
+  @Test
+  void shouldStopNobodyWithoutAKeyWhileItObserves() throws Exception {
+    // given
+    fixture.observe();
+
+    // when
+    HttpResponse<String> answer =
+        fixture.post("/v1/messages", BODY, "idempotency-key", "k".repeat(256));
+
+    // then
+    assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(fixture.upstream.received).hasSize(1);
   }
 

@@ -114,6 +114,15 @@ final class GatewayFixture implements AutoCloseable {
     return request.build();
   }
 
+  /** From now on calls are observed only. */
+  void observe() throws IOException, InterruptedException {
+    http.send(
+        HttpRequest.newBuilder(uri("/fairway/modes/ant/sonnet"))
+            .PUT(HttpRequest.BodyPublishers.ofString("{\"mode\":\"OBSERVE\"}"))
+            .build(),
+        HttpResponse.BodyHandlers.discarding());
+  }
+
   HttpResponse<String> settle(JsonNode lease, String report) {
     return post("/v1/leases/" + lease.path("id").asText() + "/settle", report);
   }

@@ -26,11 +26,7 @@ class ObservedCallsTest {
 
   @BeforeEach
   void observe() throws Exception {
-    fixture.http.send(
-        HttpRequest.newBuilder(fixture.uri("/fairway/modes/ant/sonnet"))
-            .PUT(HttpRequest.BodyPublishers.ofString("{\"mode\":\"OBSERVE\"}"))
-            .build(),
-        HttpResponse.BodyHandlers.discarding());
+    fixture.observe();
     fixture.admission.holds = true;
     fixture.upstream.otherwise(exchange -> FakeUpstream.json(exchange, 429, "{}"));
   }
