@@ -192,7 +192,8 @@ public final class AdmissionClient implements AutoCloseable {
   /**
    * What an agent may use of a quota alone if the coordinator falls silent, as the last decision
    * told it; the shares of all agents add up to what stays safe of the limit. Empty before the
-   * first decision about the quota, and ten minutes after the last one. Never blocks.
+   * first decision about the quota, ten minutes after the last one, and where that was on the
+   * request of another client with the same agent id: then that one may use it. Never blocks.
    *
    * @param member whom the client speaks for, as in {@link LeaseCall#member()}, or null
    * @throws IllegalArgumentException if an id is out of its grammar
