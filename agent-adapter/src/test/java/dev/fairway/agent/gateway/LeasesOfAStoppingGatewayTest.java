@@ -85,7 +85,7 @@ class LeasesOfAStoppingGatewayTest {
     fixture.admission.holds = true;
     JsonNode inLine = ask(0);
     fixture.admission.asked.get(1).grant(fixture.admission);
-    stop();
+    final CompletableFuture<Void> stopped = stop();
 
     // when
     HttpResponse<String> granted = fixture.get(inLine, 0);
@@ -102,6 +102,7 @@ class LeasesOfAStoppingGatewayTest {
     assertThat(json(asPromised).path("id")).isEqualTo(held.path("id"));
     assertThat(json(asPromised).path("status").asText()).isEqualTo("GRANTED");
     assertThat(fixture.settle(held, SUCCEEDED).statusCode()).isEqualTo(200);
+    assertThat(stopped).succeedsWithin(Duration.ofSeconds(10));
   }
 
   @Test
@@ -113,7 +114,7 @@ class LeasesOfAStoppingGatewayTest {
     fixture.admission.holds = true;
     String refused = "{\"outcome\":\"RATE_LIMITED\",\"requeue\":true,\"attempt\":1}";
     fixture.settle(inLine, refused);
-    stop();
+    final CompletableFuture<Void> stopped = stop();
 
     // when
     HttpResponse<String> away = fixture.get(inLine, 0);
@@ -123,6 +124,7 @@ class LeasesOfAStoppingGatewayTest {
     assertThat(away.statusCode()).isEqualTo(503);
     assertThat(json(ended).path("status").asText()).isEqualTo("SETTLED");
     assertThat(json(ended).path("outcome").asText()).isEqualTo("RATE_LIMITED");
+    assertThat(stopped).succeedsWithin(Duration.ofSeconds(10));
     assertThat(fixture.admission.requeued).hasSize(1);
     assertThat(fixture.admission.requeued.get(0).answer()).isCancelled();
     assertThat(fixture.admission.outcomes())

@@ -80,17 +80,6 @@ class ObservedCallsTest {
   }
 
   @Test
-  void shouldCountNothingInItsFavourThatNobodyDecided() {
-    // when
-    Asked asked = refusedCall();
-
-    // then: the end waits for a decision, but not for ever
-    await().atMost(LONG).until(() -> modes().contains(ADMITTED));
-    assertThat(asked.answer()).isCancelled();
-    assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.UNLEASED);
-  }
-
-  @Test
   void shouldCountNothingInItsFavourThatItWouldHaveRejectedForGood() {
     // given
     Asked asked = refusedCall();
@@ -132,6 +121,17 @@ class ObservedCallsTest {
         .until(
             () -> modes().contains("\"calls\":1,\"rate_limited\":0,\"rate_limited_admitted\":0"));
     assertThat(modes()).contains("\"rate_limited_tokens\":0");
+  }
+
+  @Test
+  void shouldCountNothingInItsFavourThatNobodyDecided() {
+    // when
+    Asked asked = refusedCall();
+
+    // then: the end waits for a decision, but not for ever
+    await().atMost(LONG).until(() -> modes().contains(ADMITTED));
+    assertThat(asked.answer()).isCancelled();
+    assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.UNLEASED);
   }
 
   private Asked refusedCall() {
