@@ -2,6 +2,8 @@ package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.LeaseCall;
 import dev.fairway.agent.QueueUpdate;
+import dev.fairway.agent.estimate.InputEstimator;
+import dev.fairway.agent.estimate.PrefixBook;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Consumer;

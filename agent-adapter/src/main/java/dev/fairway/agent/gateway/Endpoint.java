@@ -1,19 +1,20 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.agent.estimate.CallFormat;
 import java.util.Map;
 
 /** The calls of providers' APIs that the gateway knows. */
 enum Endpoint {
   /** Anthropic Messages. */
-  MESSAGES("/v1/messages", ApiFamily.ANTHROPIC, true),
+  MESSAGES("/v1/messages", CallFormat.ANTHROPIC_MESSAGES, true),
   /** Anthropic's token count of a message: no model call, and not counted against tokens. */
-  COUNT_TOKENS("/v1/messages/count_tokens", ApiFamily.ANTHROPIC, false),
+  COUNT_TOKENS("/v1/messages/count_tokens", CallFormat.ANTHROPIC_MESSAGES, false),
   /** OpenAI Chat Completions. */
-  CHAT("/v1/chat/completions", ApiFamily.OPENAI, true),
+  CHAT("/v1/chat/completions", CallFormat.OPENAI_CHAT, true),
   /** OpenAI Responses. */
-  RESPONSES("/v1/responses", ApiFamily.OPENAI, true),
+  RESPONSES("/v1/responses", CallFormat.OPENAI_RESPONSES, true),
   /** OpenAI Embeddings. */
-  EMBEDDINGS("/v1/embeddings", ApiFamily.OPENAI, true);
+  EMBEDDINGS("/v1/embeddings", CallFormat.OPENAI_EMBEDDINGS, true);
 
   private static final Map<String, Endpoint> BY_PATH =
       Map.of(
@@ -24,12 +25,12 @@ enum Endpoint {
           EMBEDDINGS.path, EMBEDDINGS);
 
   private final String path;
-  private final ApiFamily family;
+  private final CallFormat format;
   private final boolean counted;
 
-  Endpoint(String path, ApiFamily family, boolean counted) {
+  Endpoint(String path, CallFormat format, boolean counted) {
     this.path = path;
-    this.family = family;
+    this.format = format;
     this.counted = counted;
   }
 
@@ -45,7 +46,12 @@ enum Endpoint {
   }
 
   ApiFamily family() {
-    return family;
+    return format == CallFormat.ANTHROPIC_MESSAGES ? ApiFamily.ANTHROPIC : ApiFamily.OPENAI;
+  }
+
+  /** What its bodies are written in. */
+  CallFormat format() {
+    return format;
   }
 
   /** Whether a call takes from a quota of tokens. */

@@ -3,6 +3,7 @@ package dev.fairway.agent.gateway;
 import dev.fairway.agent.ProviderReports;
 import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.UsageReport;
+import dev.fairway.agent.estimate.PrefixBook;
 import dev.fairway.agent.provider.AnswerClass;
 import dev.fairway.agent.provider.ProviderReading;
 import dev.fairway.agent.provider.ProviderUsage;
@@ -129,7 +130,7 @@ final class Settling {
       return;
     }
     long cached = orZero(told.cacheReadTokens()) + orZero(told.cacheWriteTokens());
-    context.estimator().learn(plan.model(), plan.input().rawTokens(), told.inputTokens() + cached);
+    context.estimator().learn(plan.model(), plan.input(), told.inputTokens() + cached);
     Long ttlMs = plan.asker().cacheTtlMs();
     context
         .prefixes()

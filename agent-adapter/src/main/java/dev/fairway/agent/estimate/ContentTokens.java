@@ -1,7 +1,7 @@
-package dev.fairway.agent.gateway;
+package dev.fairway.agent.estimate;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.fairway.agent.gateway.TokenCounter.Vocabulary;
+import dev.fairway.agent.estimate.TokenCounter.Vocabulary;
 import java.util.Map;
 import java.util.Set;
 
@@ -62,11 +62,11 @@ final class ContentTokens {
   }
 
   /** Tokens of a call. */
-  long of(Endpoint endpoint, JsonNode body, Vocabulary vocabulary) {
-    if (endpoint == Endpoint.EMBEDDINGS) {
+  long of(CallFormat format, JsonNode body, Vocabulary vocabulary) {
+    if (format == CallFormat.OPENAI_EMBEDDINGS) {
       return embedding(body.path("input"), vocabulary);
     }
-    boolean anthropic = endpoint.family() == ApiFamily.ANTHROPIC;
+    boolean anthropic = format == CallFormat.ANTHROPIC_MESSAGES;
     long tokens = content(body.path("system"), vocabulary, anthropic);
     tokens += content(body.path("instructions"), vocabulary, anthropic);
     JsonNode turns = body.has("messages") ? body.path("messages") : body.path("input");

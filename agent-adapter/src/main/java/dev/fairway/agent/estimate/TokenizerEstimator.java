@@ -1,5 +1,6 @@
-package dev.fairway.agent.gateway;
+package dev.fairway.agent.estimate;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -12,8 +13,9 @@ import java.util.Map;
  * <p>The corrections of {@value #MODELS_MAX} models are kept; beyond, the one unused longest is
  * forgotten, and learned anew.
  */
-final class TokenizerEstimator implements InputEstimator {
-  static final int MODELS_MAX = 1_000;
+public final class TokenizerEstimator implements InputEstimator {
+  /** Models whose corrections are kept at a time. */
+  public static final int MODELS_MAX = 1_000;
 
   /** Share of a new observation; the first one counts more, as there is nothing yet to average. */
   private static final double LEARNING_RATE = 0.1;
@@ -37,17 +39,17 @@ final class TokenizerEstimator implements InputEstimator {
         }
       };
 
-  /** With a book of its errors. */
-  TokenizerEstimator(EstimateErrors errors) {
+  /** With a book that it writes its errors to. */
+  public TokenizerEstimator(EstimateErrors errors) {
     this.errors = errors;
   }
 
   @Override
-  public Input estimate(Endpoint endpoint, CallBody body) {
-    TokenCounter.Vocabulary vocabulary = TokenCounter.Vocabulary.of(body.model());
-    long raw = content.of(endpoint, body.json(), vocabulary);
-    double correction = correction(body.model());
-    EstimateQuality quality = errors.of(body.model());
+  public Input estimate(CallFormat format, String model, JsonNode body) {
+    TokenCounter.Vocabulary vocabulary = TokenCounter.Vocabulary.of(model);
+    long raw = content.of(format, body, vocabulary);
+    double correction = correction(model);
+    EstimateQuality quality = errors.of(model);
     String method =
         "tokenizer "
             + vocabulary
@@ -56,12 +58,13 @@ final class TokenizerEstimator implements InputEstimator {
                 ? ""
                 : String.format(Locale.ROOT, " +-%.1f%%", 100 * quality.errorP90()));
     // What a conversation kept by the provider holds is not in the body.
-    boolean known = !body.json().hasNonNull("previous_response_id");
+    boolean known = !body.hasNonNull("previous_response_id");
     return new Input(known ? (Long) (long) Math.ceil(raw * correction) : null, raw, method);
   }
 
   @Override
-  public synchronized void learn(String model, long rawTokens, long actualTokens) {
+  public synchronized void learn(String model, Input estimate, long actualTokens) {
+    long rawTokens = estimate.rawTokens();
     if (rawTokens < LEARN_TOKENS_MIN || actualTokens < LEARN_TOKENS_MIN) {
       return;
     }

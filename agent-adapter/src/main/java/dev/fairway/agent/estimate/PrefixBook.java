@@ -1,4 +1,4 @@
-package dev.fairway.agent.gateway;
+package dev.fairway.agent.estimate;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -15,11 +15,12 @@ import java.util.Map;
  * are known; beyond, the one unused longest is forgotten, and its cache then counts as cold.
  * Thread-safe.
  */
-final class PrefixBook {
-  static final int AGENTS_MAX = 20_000;
+public final class PrefixBook {
+  /** Agents that are known at a time. */
+  public static final int AGENTS_MAX = 20_000;
 
   /** How long providers keep a cache unless asked for longer. */
-  static final long TTL_MS = 5 * 60 * 1_000;
+  public static final long TTL_MS = 5 * 60 * 1_000;
 
   /** A change of one of these is another prompt from the start on. */
   private static final String[] BEFORE_TURNS = {"tools", "system", "instructions"};
@@ -30,7 +31,7 @@ final class PrefixBook {
    * @param tokens its length
    * @param expiresAtMs when it ends, epoch milliseconds
    */
-  record Prefix(long tokens, long expiresAtMs) {}
+  public record Prefix(long tokens, long expiresAtMs) {}
 
   /**
    * What a call consists of, for the next one to be compared with.
@@ -38,7 +39,7 @@ final class PrefixBook {
    * @param turns how many turns
    * @param hash of all of them and what is before them
    */
-  record Content(int turns, long hash) {}
+  public record Content(int turns, long hash) {}
 
   private record Key(String member, String model) {}
 
@@ -55,7 +56,7 @@ final class PrefixBook {
       };
 
   /** The cached prefix of a call, or null if there is none that still lives. */
-  Prefix of(String member, String model, JsonNode body, long nowMs) {
+  public Prefix of(String member, String model, JsonNode body, long nowMs) {
     Used used;
     synchronized (calls) {
       used = calls.get(new Key(member, model));
@@ -68,7 +69,7 @@ final class PrefixBook {
   }
 
   /** A call ended that read and wrote this much; the cache lives on from its use. */
-  void used(
+  public void used(
       String member, String model, Content content, long cachedTokens, long ttlMs, long nowMs) {
     Key key = new Key(member, model);
     synchronized (calls) {
@@ -81,12 +82,12 @@ final class PrefixBook {
   }
 
   /** All of a call. */
-  static Content content(JsonNode body) {
+  public static Content content(JsonNode body) {
     return content(body, Integer.MAX_VALUE);
   }
 
   private static Content content(JsonNode body, int turnsMax) {
-    MessageDigest digest = CallBody.sha256();
+    MessageDigest digest = Digests.sha256();
     for (String name : BEFORE_TURNS) {
       add(digest, body.path(name));
     }

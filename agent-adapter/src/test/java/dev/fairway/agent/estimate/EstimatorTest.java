@@ -1,16 +1,18 @@
-package dev.fairway.agent.gateway;
+package dev.fairway.agent.estimate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.fairway.agent.gateway.CallBody.UnreadableBodyException;
-import dev.fairway.agent.gateway.InputEstimator.Input;
-import java.nio.charset.StandardCharsets;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.agent.estimate.InputEstimator.Input;
 import java.util.Base64;
 import org.junit.jupiter.api.Test;
 
 /** Estimates count what the model reads, and learn by how much they are off. */
 class EstimatorTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
   private final TokenizerEstimator estimator = new TokenizerEstimator(new EstimateErrors());
 
   @Test
@@ -21,10 +23,11 @@ class EstimatorTest {
     // when
     Input alone =
         estimate(
-            Endpoint.MESSAGES, "\"messages\":[{\"role\":\"user\",\"content\":\"" + text + "\"}]");
+            CallFormat.ANTHROPIC_MESSAGES,
+            "\"messages\":[{\"role\":\"user\",\"content\":\"" + text + "\"}]");
     Input withSystem =
         estimate(
-            Endpoint.MESSAGES,
+            CallFormat.ANTHROPIC_MESSAGES,
             "\"system\":[{\"type\":\"text\",\"text\":\""
                 + text
                 + "\"}],\"messages\":[{\"role\":\"user\",\"content\":\""
@@ -32,7 +35,7 @@ class EstimatorTest {
                 + "\"}]");
     Input withTools =
         estimate(
-            Endpoint.MESSAGES,
+            CallFormat.ANTHROPIC_MESSAGES,
             "\"messages\":[{\"role\":\"user\",\"content\":\""
                 + text
                 + "\"}],\"tools\":[{\"name\":\"t\",\"description\":\""
@@ -53,7 +56,7 @@ class EstimatorTest {
     // when
     Input messages =
         estimate(
-            Endpoint.MESSAGES,
+            CallFormat.ANTHROPIC_MESSAGES,
             "\"messages\":[{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"x\",\"name\":\"t\",\"input\":{\"q\":\""
                 + text
                 + "\"}}]},{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"x\",\"content\":\""
@@ -61,7 +64,7 @@ class EstimatorTest {
                 + "\"}]}]");
     Input responses =
         estimate(
-            Endpoint.RESPONSES,
+            CallFormat.OPENAI_RESPONSES,
             "\"input\":[{\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"t\",\"arguments\":\""
                 + text
                 + "\"},{\"type\":\"function_call_output\",\"call_id\":\"c\",\"output\":\""
@@ -109,13 +112,13 @@ class EstimatorTest {
     // when
     Input anthropic =
         estimate(
-            Endpoint.MESSAGES,
+            CallFormat.ANTHROPIC_MESSAGES,
             "\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\""
                 + base64
                 + "\"}}]}]");
     Input openai =
         estimate(
-            Endpoint.CHAT,
+            CallFormat.OPENAI_CHAT,
             "\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,"
                 + base64
                 + "\"}}]}]");
@@ -155,17 +158,23 @@ class EstimatorTest {
   @Test
   void shouldCountEmbeddingsInEachOfTheirForms() {
     // when / then
-    assertThat(estimate(Endpoint.EMBEDDINGS, "\"input\":\"one two\"").inputTokens()).isEqualTo(2);
-    assertThat(estimate(Endpoint.EMBEDDINGS, "\"input\":[\"one two\",\"three\"]").inputTokens())
+    assertThat(estimate(CallFormat.OPENAI_EMBEDDINGS, "\"input\":\"one two\"").inputTokens())
+        .isEqualTo(2);
+    assertThat(
+            estimate(CallFormat.OPENAI_EMBEDDINGS, "\"input\":[\"one two\",\"three\"]")
+                .inputTokens())
         .isEqualTo(3);
-    assertThat(estimate(Endpoint.EMBEDDINGS, "\"input\":[[1,2,3],[4]]").inputTokens()).isEqualTo(4);
+    assertThat(estimate(CallFormat.OPENAI_EMBEDDINGS, "\"input\":[[1,2,3],[4]]").inputTokens())
+        .isEqualTo(4);
   }
 
   @Test
   void shouldNotPretendToKnowAConversationThatTheProviderKeeps() {
     // when / then
     assertThat(
-            estimate(Endpoint.RESPONSES, "\"previous_response_id\":\"r\",\"input\":\"go on\"")
+            estimate(
+                    CallFormat.OPENAI_RESPONSES,
+                    "\"previous_response_id\":\"r\",\"input\":\"go on\"")
                 .inputTokens())
         .isNull();
   }
@@ -174,30 +183,30 @@ class EstimatorTest {
   void shouldLearnHowFarOffItIsForEachModel() {
     // given
     String body = "\"messages\":[{\"role\":\"user\",\"content\":\"" + "word ".repeat(200) + "\"}]";
-    long raw = estimate(Endpoint.MESSAGES, body).rawTokens();
+    long raw = estimate(CallFormat.ANTHROPIC_MESSAGES, body).rawTokens();
 
     // when: this model's tokenizer makes a fifth more of it
     for (int i = 0; i < 30; i++) {
-      estimator.learn("model-1", raw, Math.round(raw * 1.2));
+      estimator.learn("model-1", new Input(null, raw, ""), Math.round(raw * 1.2));
     }
 
     // then
-    assertThat(estimate(Endpoint.MESSAGES, body).inputTokens())
+    assertThat(estimate(CallFormat.ANTHROPIC_MESSAGES, body).inputTokens())
         .isCloseTo(Math.round(raw * 1.2), within(raw / 50));
-    assertThat(estimate(Endpoint.MESSAGES, body).rawTokens()).isEqualTo(raw);
-    assertThat(estimate(Endpoint.MESSAGES, body.replace("model-1", "model-2")).method())
+    assertThat(estimate(CallFormat.ANTHROPIC_MESSAGES, body).rawTokens()).isEqualTo(raw);
+    assertThat(estimate(CallFormat.ANTHROPIC_MESSAGES, body.replace("model-1", "model-2")).method())
         .contains("x 1.");
   }
 
   @Test
   void shouldNotBeLedAstrayByAbsurdUsage() {
     // when
-    estimator.learn("model-1", 1_000, Long.MAX_VALUE);
-    estimator.learn("model-1", 10, 5_000);
+    estimator.learn("model-1", new Input(null, 1_000, ""), Long.MAX_VALUE);
+    estimator.learn("model-1", new Input(null, 10, ""), 5_000);
 
     // then
     String body = "\"messages\":[{\"role\":\"user\",\"content\":\"" + "word ".repeat(100) + "\"}]";
-    Input input = estimate(Endpoint.MESSAGES, body);
+    Input input = estimate(CallFormat.ANTHROPIC_MESSAGES, body);
     assertThat((double) input.inputTokens() / input.rawTokens()).isLessThanOrEqualTo(5);
   }
 
@@ -227,13 +236,10 @@ class EstimatorTest {
         .isEqualTo(TokenCounter.Vocabulary.CL100K);
   }
 
-  private Input estimate(Endpoint endpoint, String fields) {
+  private Input estimate(CallFormat format, String fields) {
     try {
-      return estimator.estimate(
-          endpoint,
-          CallBody.parse(
-              ("{\"model\":\"model-1\"," + fields + "}").getBytes(StandardCharsets.UTF_8)));
-    } catch (UnreadableBodyException e) {
+      return estimator.estimate(format, "model-1", JSON.readTree("{" + fields + "}"));
+    } catch (JsonProcessingException e) {
       throw new AssertionError(e);
     }
   }
