@@ -22,6 +22,9 @@ public final class PrefixBook {
   /** How long providers keep a cache unless asked for longer. */
   public static final long TTL_MS = 5 * 60 * 1_000;
 
+  private static final long LONG_TTL_MS = 60 * 60 * 1_000;
+  private static final String MARK = "cache_control";
+
   /** A change of one of these is another prompt from the start on. */
   private static final String[] BEFORE_TURNS = {"tools", "system", "instructions"};
 
@@ -38,8 +41,14 @@ public final class PrefixBook {
    *
    * @param turns how many turns
    * @param hash of all of them and what is before them
+   * @param ttlMs how long its cache marks ask the provider to keep it, the least of them: what is
+   *     longer may be a part of it; null without marks
    */
-  public record Content(int turns, long hash) {}
+  public record Content(int turns, long hash, Long ttlMs) {
+    private boolean says(Content other) {
+      return turns == other.turns && hash == other.hash;
+    }
+  }
 
   private record Key(String member, String model) {}
 
@@ -65,10 +74,15 @@ public final class PrefixBook {
       return null;
     }
     Content begins = content(body, used.content().turns());
-    return begins.equals(used.content()) ? used.prefix() : null;
+    return begins.says(used.content()) ? used.prefix() : null;
   }
 
-  /** A call ended that read and wrote this much; the cache lives on from its use. */
+  /**
+   * A call ended that read and wrote this much; the cache lives on from its use.
+   *
+   * @param cachedTokens read and written together
+   * @param ttlMs for how long
+   */
   public void used(
       String member, String model, Content content, long cachedTokens, long ttlMs, long nowMs) {
     Key key = new Key(member, model);
@@ -83,7 +97,8 @@ public final class PrefixBook {
 
   /** All of a call. */
   public static Content content(JsonNode body) {
-    return content(body, Integer.MAX_VALUE);
+    Content all = content(body, Integer.MAX_VALUE);
+    return new Content(all.turns(), all.hash(), ttlMs(body));
   }
 
   private static Content content(JsonNode body, int turnsMax) {
@@ -105,7 +120,18 @@ public final class PrefixBook {
       add(digest, turns);
       count = 1;
     }
-    return new Content(count, ByteBuffer.wrap(digest.digest()).getLong());
+    return new Content(count, ByteBuffer.wrap(digest.digest()).getLong(), null);
+  }
+
+  private static Long ttlMs(JsonNode body) {
+    Long least = null;
+    for (JsonNode mark : body.findValues(MARK)) {
+      if (mark.isObject()) {
+        long ttlMs = mark.path("ttl").asText().equals("1h") ? LONG_TTL_MS : TTL_MS;
+        least = least == null ? ttlMs : Math.min(least, ttlMs);
+      }
+    }
+    return least;
   }
 
   private static void add(MessageDigest digest, JsonNode node) {
@@ -115,12 +141,12 @@ public final class PrefixBook {
 
   /** Cache marks move from turn to turn; what is said does not. */
   private static JsonNode withoutMarks(JsonNode node) {
-    if (node.findValue("cache_control") == null) {
+    if (node.findValue(MARK) == null) {
       return node;
     }
     JsonNode copy = node.deepCopy();
-    for (JsonNode parent : copy.findParents("cache_control")) {
-      ((ObjectNode) parent).remove("cache_control");
+    for (JsonNode parent : copy.findParents(MARK)) {
+      ((ObjectNode) parent).remove(MARK);
     }
     return copy;
   }

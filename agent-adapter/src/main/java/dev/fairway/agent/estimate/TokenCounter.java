@@ -99,6 +99,13 @@ public final class TokenCounter {
     return count;
   }
 
+  /** How many texts are remembered. */
+  int remembered() {
+    synchronized (counts) {
+      return counts.size();
+    }
+  }
+
   /** In pieces: a word of a million letters would take a tokenizer for ever. */
   private static int whole(String text, Encoding encoding) {
     int count = 0;

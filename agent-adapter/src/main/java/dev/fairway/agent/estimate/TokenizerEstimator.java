@@ -6,9 +6,10 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Estimates by a tokenizer, times a correction for each model that is learned from what its calls
- * really used: tokenizers of other providers than the tokenizer's own, and what providers add by
- * themselves (prompts for tools, say), are off by a factor that hardly changes.
+ * Estimates texts by a tokenizer, times a correction for each model that is learned from what its
+ * calls really used: tokenizers of other providers than the tokenizer's own, and what providers add
+ * by themselves (prompts for tools, say), are off by a factor that hardly changes. Images and the
+ * like are added as they are.
  *
  * <p>The corrections of {@value #MODELS_MAX} models are kept; beyond, the one unused longest is
  * forgotten, and learned anew.
@@ -47,7 +48,10 @@ public final class TokenizerEstimator implements InputEstimator {
   @Override
   public Input estimate(CallFormat format, String model, JsonNode body) {
     TokenCounter.Vocabulary vocabulary = TokenCounter.Vocabulary.of(model);
-    long raw = content.of(format, body, vocabulary);
+    Seen seen = content.of(format, body, vocabulary);
+    if (seen == null) {
+      return new Input(null, null, "unknown");
+    }
     double correction = correction(model);
     EstimateQuality quality = errors.of(model);
     String method =
@@ -57,25 +61,38 @@ public final class TokenizerEstimator implements InputEstimator {
             + (quality == null
                 ? ""
                 : String.format(Locale.ROOT, " +-%.1f%%", 100 * quality.errorP90()));
-    // What a conversation kept by the provider holds is not in the body.
-    boolean known = !body.hasNonNull("previous_response_id");
-    return new Input(known ? (Long) (long) Math.ceil(raw * correction) : null, raw, method);
+    return new Input(tokens(seen, correction), seen, method);
   }
 
   @Override
   public synchronized void learn(String model, Input estimate, long actualTokens) {
-    long rawTokens = estimate.rawTokens();
-    if (rawTokens < LEARN_TOKENS_MIN || actualTokens < LEARN_TOKENS_MIN) {
+    Seen seen = estimate.seen();
+    if (seen == null
+        || seen.textTokens() + seen.otherTokens() < LEARN_TOKENS_MIN
+        || actualTokens < LEARN_TOKENS_MIN) {
       return;
     }
-    double ratio =
-        Math.min(RATIO_MAX, Math.max(RATIO_MIN, (double) actualTokens / (double) rawTokens));
+    double before = correction(model);
+    // What a few words beside a large image used says nothing about words.
+    boolean tells =
+        seen.whole() && seen.textTokens() >= Math.max(LEARN_TOKENS_MIN, seen.otherTokens());
+    double after = tells ? learned(model, seen, actualTokens) : before;
+    errors.observe(model, tokens(seen, before), actualTokens, after);
+  }
+
+  private double learned(String model, Seen seen, long actualTokens) {
+    double ratio = ((double) actualTokens - seen.otherTokens()) / seen.textTokens();
+    double bounded = Math.min(RATIO_MAX, Math.max(RATIO_MIN, ratio));
     Double known = corrections.get(model);
     double before = known == null ? 1 : known;
     double rate = known == null ? FIRST_LEARNING_RATE : LEARNING_RATE;
-    double after = before + rate * (ratio - before);
+    double after = before + rate * (bounded - before);
     corrections.put(model, after);
-    errors.observe(model, (long) Math.ceil(rawTokens * before), actualTokens, after);
+    return after;
+  }
+
+  private static long tokens(Seen seen, double correction) {
+    return (long) Math.ceil(seen.textTokens() * correction) + seen.otherTokens();
   }
 
   private synchronized double correction(String model) {

@@ -86,7 +86,7 @@ record CallPlan(
         stream,
         hideUsage,
         asker,
-        new InputEstimator.Input(tokens, input.rawTokens(), "count_tokens"),
+        new InputEstimator.Input(tokens, input.seen(), "count_tokens"),
         prefix,
         content,
         maxOutputTokens,

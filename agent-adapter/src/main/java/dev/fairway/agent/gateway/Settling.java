@@ -131,7 +131,6 @@ final class Settling {
     }
     long cached = orZero(told.cacheReadTokens()) + orZero(told.cacheWriteTokens());
     context.estimator().learn(plan.model(), plan.input(), told.inputTokens() + cached);
-    Long ttlMs = plan.asker().cacheTtlMs();
     context
         .prefixes()
         .used(
@@ -139,8 +138,16 @@ final class Settling {
             plan.model(),
             plan.content(),
             cached,
-            ttlMs == null ? PrefixBook.TTL_MS : ttlMs,
+            cacheTtlMs(told),
             context.epochMs());
+  }
+
+  /** Who asks knows best, then who keeps the cache, then what it was asked to keep. */
+  private long cacheTtlMs(ProviderUsage told) {
+    Long ttlMs = plan.asker().cacheTtlMs();
+    ttlMs = ttlMs != null ? ttlMs : told.cacheTtlMs();
+    ttlMs = ttlMs != null ? ttlMs : plan.content().ttlMs();
+    return ttlMs != null ? ttlMs : PrefixBook.TTL_MS;
   }
 
   private static long orZero(Long tokens) {

@@ -49,6 +49,64 @@ class EstimatorTest {
   }
 
   @Test
+  void shouldCountToolsAndSchemasOfOpenAi() {
+    // given
+    String text = "The quick brown fox jumps over the lazy dog. ".repeat(20);
+    String chat = "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]";
+    String responses = "\"input\":\"hi\"";
+    String schema = "{\"type\":\"object\",\"description\":\"" + text + "\"}";
+
+    // when / then
+    for (String more :
+        new String[] {
+          ",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":"
+              + schema
+              + "}}]",
+          ",\"functions\":[{\"name\":\"f\",\"parameters\":" + schema + "}]",
+          ",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"schema\":"
+              + schema
+              + "}}"
+        }) {
+      assertThat(more(CallFormat.OPENAI_CHAT, chat, more)).as(more).isBetween(205L, 260L);
+    }
+    for (String more :
+        new String[] {
+          ",\"tools\":[{\"type\":\"function\",\"name\":\"f\",\"parameters\":" + schema + "}]",
+          ",\"text\":{\"format\":{\"type\":\"json_schema\",\"schema\":" + schema + "}}"
+        }) {
+      assertThat(more(CallFormat.OPENAI_RESPONSES, responses, more)).as(more).isBetween(205L, 260L);
+    }
+    for (String field : new String[] {"output_format", "output_config"}) {
+      assertThat(
+              more(
+                  CallFormat.ANTHROPIC_MESSAGES,
+                  chat,
+                  ",\"" + field + "\":{\"schema\":" + schema + "}"))
+          .as(field)
+          .isBetween(205L, 260L);
+    }
+  }
+
+  @Test
+  void shouldCountEachToolOfOpenAi() {
+    // given
+    String chat = "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]";
+    String tool = "{\"type\":\"function\",\"function\":{\"name\":\"f\"}}";
+
+    // when
+    long one = more(CallFormat.OPENAI_CHAT, chat, ",\"tools\":[" + tool + "]");
+    long two = more(CallFormat.OPENAI_CHAT, chat, ",\"tools\":[" + tool + "," + tool + "]");
+
+    // then: what is written, and what the provider writes around it
+    assertThat(one).isBetween(18L, 26L);
+    assertThat(two - one).isBetween(15L, 26L);
+  }
+
+  private long more(CallFormat format, String body, String more) {
+    return estimate(format, body + more).inputTokens() - estimate(format, body).inputTokens();
+  }
+
+  @Test
   void shouldCountToolCallsAndTheirResults() {
     // given
     String text = "alpha beta gamma delta ".repeat(50);
@@ -151,6 +209,14 @@ class EstimatorTest {
                     0x00,
                     3)))
         .isEqualTo(new ImageSize(512, 256));
+    assertThat(size(bytes("RIFF....WEBPVP8X....", 0, 0, 0, 0, 0x3f, 0x01, 0, 0xef, 0, 0)))
+        .isEqualTo(new ImageSize(320, 240));
+    assertThat(size(bytes("RIFF....WEBPVP8L....\u002f", 0x3f, 0xc1, 0x3b, 0x00)))
+        .isEqualTo(new ImageSize(320, 240));
+    assertThat(
+            size(bytes("RIFF....WEBPVP8 ....", 0, 0, 0, 0x9d, 0x01, 0x2a, 0x40, 0x01, 0xf0, 0x00)))
+        .isEqualTo(new ImageSize(320, 240));
+    assertThat(size(bytes("RIFF....WAVEfmt ....", 1, 2, 3, 4, 5, 6, 7, 8))).isNull();
     assertThat(size(bytes("nothing known here at all"))).isNull();
     assertThat(ImageSize.ofBase64("%%%%")).isNull();
   }
@@ -166,48 +232,6 @@ class EstimatorTest {
         .isEqualTo(3);
     assertThat(estimate(CallFormat.OPENAI_EMBEDDINGS, "\"input\":[[1,2,3],[4]]").inputTokens())
         .isEqualTo(4);
-  }
-
-  @Test
-  void shouldNotPretendToKnowAConversationThatTheProviderKeeps() {
-    // when / then
-    assertThat(
-            estimate(
-                    CallFormat.OPENAI_RESPONSES,
-                    "\"previous_response_id\":\"r\",\"input\":\"go on\"")
-                .inputTokens())
-        .isNull();
-  }
-
-  @Test
-  void shouldLearnHowFarOffItIsForEachModel() {
-    // given
-    String body = "\"messages\":[{\"role\":\"user\",\"content\":\"" + "word ".repeat(200) + "\"}]";
-    long raw = estimate(CallFormat.ANTHROPIC_MESSAGES, body).rawTokens();
-
-    // when: this model's tokenizer makes a fifth more of it
-    for (int i = 0; i < 30; i++) {
-      estimator.learn("model-1", new Input(null, raw, ""), Math.round(raw * 1.2));
-    }
-
-    // then
-    assertThat(estimate(CallFormat.ANTHROPIC_MESSAGES, body).inputTokens())
-        .isCloseTo(Math.round(raw * 1.2), within(raw / 50));
-    assertThat(estimate(CallFormat.ANTHROPIC_MESSAGES, body).rawTokens()).isEqualTo(raw);
-    assertThat(estimate(CallFormat.ANTHROPIC_MESSAGES, body.replace("model-1", "model-2")).method())
-        .contains("x 1.");
-  }
-
-  @Test
-  void shouldNotBeLedAstrayByAbsurdUsage() {
-    // when
-    estimator.learn("model-1", new Input(null, 1_000, ""), Long.MAX_VALUE);
-    estimator.learn("model-1", new Input(null, 10, ""), 5_000);
-
-    // then
-    String body = "\"messages\":[{\"role\":\"user\",\"content\":\"" + "word ".repeat(100) + "\"}]";
-    Input input = estimate(CallFormat.ANTHROPIC_MESSAGES, body);
-    assertThat((double) input.inputTokens() / input.rawTokens()).isLessThanOrEqualTo(5);
   }
 
   @Test
