@@ -6,15 +6,15 @@ import java.util.Map;
 /** The calls of providers' APIs that the gateway knows. */
 enum Endpoint {
   /** Anthropic Messages. */
-  MESSAGES("/v1/messages", CallFormat.ANTHROPIC_MESSAGES, true),
+  MESSAGES("/v1/messages", ApiFamily.ANTHROPIC, true),
   /** Anthropic's token count of a message: no model call, and not counted against tokens. */
-  COUNT_TOKENS("/v1/messages/count_tokens", CallFormat.ANTHROPIC_MESSAGES, false),
+  COUNT_TOKENS("/v1/messages/count_tokens", ApiFamily.ANTHROPIC, false),
   /** OpenAI Chat Completions. */
-  CHAT("/v1/chat/completions", CallFormat.OPENAI_CHAT, true),
+  CHAT("/v1/chat/completions", ApiFamily.OPENAI, true),
   /** OpenAI Responses. */
-  RESPONSES("/v1/responses", CallFormat.OPENAI_RESPONSES, true),
+  RESPONSES("/v1/responses", ApiFamily.OPENAI, true),
   /** OpenAI Embeddings. */
-  EMBEDDINGS("/v1/embeddings", CallFormat.OPENAI_EMBEDDINGS, true);
+  EMBEDDINGS("/v1/embeddings", ApiFamily.OPENAI, true);
 
   private static final Map<String, Endpoint> BY_PATH =
       Map.of(
@@ -25,12 +25,12 @@ enum Endpoint {
           EMBEDDINGS.path, EMBEDDINGS);
 
   private final String path;
-  private final CallFormat format;
+  private final ApiFamily family;
   private final boolean counted;
 
-  Endpoint(String path, CallFormat format, boolean counted) {
+  Endpoint(String path, ApiFamily family, boolean counted) {
     this.path = path;
-    this.format = format;
+    this.family = family;
     this.counted = counted;
   }
 
@@ -46,12 +46,17 @@ enum Endpoint {
   }
 
   ApiFamily family() {
-    return format == CallFormat.ANTHROPIC_MESSAGES ? ApiFamily.ANTHROPIC : ApiFamily.OPENAI;
+    return family;
   }
 
-  /** What its bodies are written in. */
+  /** What its bodies are, to estimators. */
   CallFormat format() {
-    return format;
+    return switch (this) {
+      case MESSAGES, COUNT_TOKENS -> CallFormat.ANTHROPIC_MESSAGES;
+      case CHAT -> CallFormat.OPENAI_CHAT;
+      case RESPONSES -> CallFormat.OPENAI_RESPONSES;
+      case EMBEDDINGS -> CallFormat.OPENAI_EMBEDDINGS;
+    };
   }
 
   /** Whether a call takes from a quota of tokens. */
