@@ -24,6 +24,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a client sees while its call waits. */
 class WaitingTest {
@@ -397,6 +399,90 @@ class WaitingTest {
     assertThat(asked(0).call().timeout().minusMillis(Line.HOLD_SLACK_MS))
         .isBetween(Duration.ofSeconds(2), Duration.ofSeconds(3));
     asked(0).grant(fixture.admission);
+  }
+
+  @Test
+  void shouldWaitOnWhereOnlyTheTimeOfTheRequestIsOver() {
+    // given
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.message("hi"));
+
+    // when: twice, as nobody knows when a slot comes free
+    asked(0).refuse(RejectReason.DEADLINE_PASSED, Duration.ofMillis(50));
+    asked(1).refuse(RejectReason.DEADLINE_PASSED, Duration.ofMillis(50));
+    asked(2).grant(fixture.admission);
+
+    // then
+    assertThat(asked(1).call().retryOf()).isEqualTo("r1");
+    assertThat(asked(2).call().retryOf()).isEqualTo("r2");
+    assertThat(join(answer).statusCode()).isEqualTo(200);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"DEADLINE_PASSED, r1", "STALE,"})
+  void shouldAskAnewWhereTheRequestWasTooOldWhenItWasRead(RejectReason tooOld, String repeats) {
+    // given: the coordinator was silent for longer than a request is good for
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.streamed("hi"));
+
+    // when: it has no place, so nobody says when to come back
+    asked(0).refuse(tooOld, null);
+    asked(1).grant(fixture.admission);
+
+    // then: nobody remembers a stale one, and who named it would be taken for a retry
+    assertThat(asked(1).call().retryOf()).isEqualTo(repeats);
+    assertThat(join(answer).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void shouldWaitOnWhereTheTimeOfARequestIsOverThatWentBackInLine() {
+    // given
+    fixture
+        .upstream
+        .then(
+            exchange ->
+                FakeUpstream.json(exchange, 429, "{\"error\":{\"type\":\"rate_limit_error\"}}"))
+        .then(exchange -> FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER));
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.message("hi"));
+    asked(0).grant(fixture.admission);
+    await().atMost(LONG).until(() -> !fixture.admission.requeued.isEmpty());
+
+    // when
+    fixture.admission.requeued.get(0).refuse(RejectReason.DEADLINE_PASSED, Duration.ofMillis(50));
+    asked(1).grant(fixture.admission);
+
+    // then
+    assertThat(asked(1).call().retryOf()).isEqualTo("r1");
+    assertThat(join(answer).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void shouldNameNoTimeToComeBackWhereTheWaitForASlotEndsWithItsRequest() {
+    // given
+    fixture.waits = holds(Duration.ofSeconds(2));
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.message("hi"), "x-stainless-timeout", "3");
+    asked(0).call().onQueued().accept(new QueueUpdate(1, Duration.ZERO, Optional.empty()));
+
+    // when: the soonest time that anybody is told, and the hold is over by then
+    asked(0).refuse(RejectReason.DEADLINE_PASSED, Duration.ofSeconds(5));
+
+    // then
+    HttpResponse<String> refused = join(answer);
+    assertThat(refused.statusCode()).isEqualTo(429);
+    assertThat(refused.headers().firstValue("retry-after")).isEmpty();
+    assertThat(refused.headers().firstValue("x-should-retry")).contains("false");
+  }
+
+  private static Waits holds(Duration holdMax) {
+    return new Waits(
+        Duration.ofSeconds(1),
+        Duration.ZERO,
+        holdMax,
+        Duration.ofSeconds(1),
+        Duration.ofSeconds(60),
+        Duration.ofSeconds(5));
   }
 
   private Asked asked(int index) {
