@@ -150,7 +150,15 @@ class WhoAsksTest {
     // then
     assertThat(asker)
         .isEqualTo(
-            new Asker("team:agent-7", "team:T1", "reviewer", "batch", "payments", 2, 3_600_000L));
+            new Asker(
+                "team:agent-7",
+                "team:agent-7",
+                "team:T1",
+                "reviewer",
+                "batch",
+                "payments",
+                2,
+                3_600_000L));
   }
 
   @Test
