@@ -18,9 +18,11 @@ import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -210,6 +212,38 @@ class WaitingTest {
         .contains(
             "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\"");
     assertThat(join(chat).body()).contains("data: {\"error\":{\"message\":");
+  }
+
+  @Test
+  void shouldEndAStreamOfResponsesWithTheErrorEventOfThatApi() {
+    // given
+    fixture.upstream.then(
+        exchange ->
+            FakeUpstream.json(
+                exchange,
+                400,
+                """
+                {"error": {"message": "No such tool", "type": "invalid_request_error",
+                           "param": "tools", "code": null}}"""));
+    List<CompletableFuture<HttpResponse<String>>> answers =
+        Stream.of("one", "two")
+            .map(text -> "{\"model\":\"gpt-4o\",\"stream\":true,\"input\":\"" + text + "\"}")
+            .map(body -> fixture.postAsync("/v1/responses", body, "x-stainless-timeout", "1"))
+            .toList();
+
+    // when: one is refused here, one by the upstream
+    await().atMost(LONG).until(() -> fixture.gateway().stats().keptAlive() == 2);
+    asked(0).refuse(RejectReason.QUEUE_WAIT_TOO_LONG, Duration.ofHours(1));
+    asked(1).grant(fixture.admission);
+
+    // then
+    assertThat(answers)
+        .extracting(answer -> join(answer).body().replaceAll("(?m)^: .*\n\n", ""))
+        .containsExactlyInAnyOrder(
+            "event: error\ndata: {\"type\":\"error\",\"code\":\"rate_limit_exceeded\","
+                + "\"message\":\"because of QUEUE_WAIT_TOO_LONG\",\"param\":null,\"sequence_number\":0}\n\n",
+            "event: error\ndata: {\"type\":\"error\",\"code\":\"invalid_request_error\","
+                + "\"message\":\"No such tool\",\"param\":\"tools\",\"sequence_number\":0}\n\n");
   }
 
   @Test
