@@ -53,6 +53,11 @@ class FreeGrant implements Grant {
   }
 
   @Override
+  public void measured(Duration sinceSent, Duration sinceAnswered) {
+    // Nobody is told.
+  }
+
+  @Override
   public void inProgress(UsageReport usage, ProviderSignal signal) {
     // Nobody is told.
   }

@@ -39,6 +39,14 @@ interface Grant {
   /** The answer's head arrived. */
   void markAnswered();
 
+  /**
+   * What somebody else has measured who makes the call; before the report that it belongs to.
+   *
+   * @param sinceSent may be null
+   * @param sinceAnswered may be null
+   */
+  void measured(Duration sinceSent, Duration sinceAnswered);
+
   /** The stream has begun. */
   void inProgress(UsageReport usage, ProviderSignal signal);
 

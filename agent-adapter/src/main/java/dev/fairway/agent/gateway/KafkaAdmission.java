@@ -169,6 +169,11 @@ final class KafkaAdmission implements Admission {
     }
 
     @Override
+    public void measured(Duration sinceSent, Duration sinceAnswered) {
+      lease.measured(sinceSent, sinceAnswered);
+    }
+
+    @Override
     public void inProgress(UsageReport usage, ProviderSignal signal) {
       follow(lease.inProgress(usage, signal), requestId(), Outcome.IN_PROGRESS);
     }

@@ -61,9 +61,27 @@ final class LeaseTicket {
    * @param attempt the attempt that this is on, or null
    * @param usage null: not told
    * @param signal null: not told
+   * @param sinceSent how long ago the call was sent; null: not told
+   * @param sinceAnswered how long ago the signal's headers arrived; null: not told
    */
   record Report(
-      Outcome outcome, boolean requeue, Integer attempt, UsageReport usage, ProviderSignal signal) {
+      Outcome outcome,
+      boolean requeue,
+      Integer attempt,
+      UsageReport usage,
+      ProviderSignal signal,
+      Duration sinceSent,
+      Duration sinceAnswered) {
+    /** Nothing was measured. */
+    Report(
+        Outcome outcome,
+        boolean requeue,
+        Integer attempt,
+        UsageReport usage,
+        ProviderSignal signal) {
+      this(outcome, requeue, attempt, usage, signal, null, null);
+    }
+
     /** The asker does not want it any more. */
     static final Report WITHDRAWN = new Report(Outcome.CANCELLED, false, null, null, null);
 
@@ -343,6 +361,7 @@ final class LeaseTicket {
     running = true;
     touchedMs = nowMs.getAsLong();
     expiresMs = touchedMs + ttlMs;
+    measured(report);
     grant.inProgress(report.usage(), report.signal());
     return true;
   }
@@ -362,6 +381,7 @@ final class LeaseTicket {
         return false;
       }
       requeuedAttempt = attempt;
+      measured(report);
       next = grant.requeue(report.signal());
       wait(next);
       touchedMs = nowMs.getAsLong();
@@ -387,6 +407,7 @@ final class LeaseTicket {
         return outcome == ending && Objects.equals(settledUsage, usage(ending, report));
       }
       if (status != Status.QUEUED) {
+        measured(report);
         over(ending, usage(ending, report), report.signal());
         return true;
       }
@@ -422,6 +443,10 @@ final class LeaseTicket {
 
   private static UsageReport usage(Outcome ending, Report report) {
     return ending == Outcome.NOT_SENT || ending == Outcome.CANCELLED ? null : report.usage();
+  }
+
+  private void measured(Report report) {
+    grant.measured(report.sinceSent(), report.sinceAnswered());
   }
 
   private void over(Outcome ending, UsageReport usage, ProviderSignal signal) {

@@ -43,6 +43,10 @@ final class FakeAdmission implements Admission {
   final List<String> expiring = new CopyOnWriteArrayList<>();
 
   final List<Settled> settled = new CopyOnWriteArrayList<>();
+
+  /** How long ago calls were sent and answered, by who makes them. */
+  final List<String> measured = new CopyOnWriteArrayList<>();
+
   final List<Settled> inProgress = new CopyOnWriteArrayList<>();
   final List<Asked> requeued = new CopyOnWriteArrayList<>();
   final List<String> tasks = new CopyOnWriteArrayList<>();
@@ -159,6 +163,11 @@ final class FakeAdmission implements Admission {
     @Override
     public void markAnswered() {
       answered.incrementAndGet();
+    }
+
+    @Override
+    public void measured(Duration sinceSent, Duration sinceAnswered) {
+      measured.add(sinceSent + " " + sinceAnswered);
     }
 
     @Override
