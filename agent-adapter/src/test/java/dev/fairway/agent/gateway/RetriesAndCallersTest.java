@@ -139,7 +139,7 @@ class RetriesAndCallersTest {
     fixture.upstream.otherwise(exchange -> FakeUpstream.json(exchange, 500, FAILURE));
 
     // when
-    for (String budget : allowed.split(" ")) {
+    for (String budget : allowed.split(" ", -1)) {
       String[] headers = {"x-session-id", "s", "x-fairway-retry-budget", budget};
       fixture.post("/v1/messages", GatewayFixture.message("hi"), headers);
     }
