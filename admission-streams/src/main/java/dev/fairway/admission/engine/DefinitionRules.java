@@ -15,6 +15,7 @@ public final class DefinitionRules {
 
   private static final int MAX_QUEUE = 1_000_000;
   private static final int MAX_NAMES = 1000;
+  private static final int MAX_BURNDOWN = 100;
   private static final double MAX_ROLE_WEIGHT = 1000;
   private static final int MAX_ALSO = 8;
   private static final double MAX_RESERVED = 0.95;
@@ -64,6 +65,10 @@ public final class DefinitionRules {
       }
     }
     checkAmount("default_estimate", definition.defaultEstimate(), 0);
+    Integer burndown = definition.outputBurndown();
+    if (burndown != null && (burndown < 1 || burndown > MAX_BURNDOWN)) {
+      violations.add("output_burndown: expected 1 to " + MAX_BURNDOWN + ", but found " + burndown);
+    }
   }
 
   /** Name of a limit as operators write it. */

@@ -18,11 +18,6 @@ class FreeGrant implements Grant {
   }
 
   @Override
-  public String leaseId() {
-    return null;
-  }
-
-  @Override
   public int attempt() {
     return 1;
   }

@@ -14,9 +14,6 @@ interface Grant {
   /** Id of the request, granted or not, or null where nothing is asked. */
   String requestId();
 
-  /** Id of the lease, or null where there is none. */
-  String leaseId();
-
   /** 1 for the first attempt, more after a requeue. */
   int attempt();
 

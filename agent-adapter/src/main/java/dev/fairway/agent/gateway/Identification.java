@@ -125,6 +125,10 @@ final class Identification {
     String session = header(headers, "session-id");
     session = session == null ? header(headers, "session_id") : session;
     String thread = header(headers, "thread-id");
+    if (thread == null && session != null) {
+      // Codex sends its thread here too; of others it names one request, so that it is no identity.
+      thread = header(headers, "x-client-request-id");
+    }
     if (thread != null) {
       return new Session(
           "codex-" + id(thread), session == null ? null : "codex-" + id(session), true);
@@ -145,7 +149,7 @@ final class Identification {
     String user = body.text("user");
     JsonNode userId = body.json().path("metadata").path("user_id");
     user = user == null && userId.isTextual() ? userId.textValue() : user;
-    return user == null || user.isBlank() ? null : new Session("u-" + id(user), null, false);
+    return user == null || user.isBlank() ? null : flowsOf("u-" + id(user));
   }
 
   private static Session flowsOf(String id) {

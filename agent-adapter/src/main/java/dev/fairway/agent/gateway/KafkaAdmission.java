@@ -134,11 +134,6 @@ final class KafkaAdmission implements Admission {
     }
 
     @Override
-    public String leaseId() {
-      return lease.leaseId();
-    }
-
-    @Override
     public int attempt() {
       return lease.attempt();
     }

@@ -4,6 +4,7 @@ import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.QueueUpdate;
 import dev.fairway.agent.UsageReport;
 import dev.fairway.schemas.Outcome;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.eclipse.jetty.util.thread.Scheduler;
 
@@ -191,7 +193,8 @@ final class LeaseTicket {
       }
       polls.add(poll);
     }
-    Scheduler.Task end = later(atMost.toMillis(), () -> poll.complete(null));
+    Scheduler.Task end =
+        scheduler.schedule(() -> poll.complete(null), atMost.toMillis(), TimeUnit.MILLISECONDS);
     var unused = orElse.thenRun(() -> poll.complete(null));
     return poll.thenRun(
         () -> {
@@ -236,7 +239,7 @@ final class LeaseTicket {
     telling = 0;
     told = false;
     running = false;
-    later(LeaseDesk.UNASKED_MS, this::watch);
+    later(LeaseDesk.UNASKED_MS, LeaseTicket::watch);
   }
 
   private void decided(Grant granted, Throwable error) {
@@ -255,7 +258,7 @@ final class LeaseTicket {
         attempt = Math.max(granted.attempt(), requeuedAttempt + 1);
         ttlMs = granted.remaining().toMillis();
         expiresMs = nowMs.getAsLong() + ttlMs;
-        later(ttlMs, this::expire);
+        later(ttlMs, LeaseTicket::expire);
       } else {
         status = Status.REJECTED;
         refused =
@@ -281,7 +284,7 @@ final class LeaseTicket {
       return;
     }
     if (leftMs > 0) {
-      later(leftMs, this::expire);
+      later(leftMs, LeaseTicket::expire);
       return;
     }
     if (!seen()) {
@@ -293,10 +296,11 @@ final class LeaseTicket {
     status = Status.SETTLED;
     outcome = Outcome.FAILED_AFTER_SEND;
     touchedMs = nowMs.getAsLong();
-    later(LeaseDesk.LATE_MS, this::endLate);
+    later(LeaseDesk.LATE_MS, LeaseTicket::endLate);
   }
 
-  private synchronized void endLate() {
+  /** It takes no late report any more. */
+  synchronized void endLate() {
     if (late) {
       over(Outcome.FAILED_AFTER_SEND, null, null);
     }
@@ -309,7 +313,7 @@ final class LeaseTicket {
         return;
       }
       if (quietMs < LeaseDesk.UNASKED_MS) {
-        later(LeaseDesk.UNASKED_MS - quietMs, this::watch);
+        later(LeaseDesk.UNASKED_MS - quietMs, LeaseTicket::watch);
         return;
       }
     }
@@ -458,7 +462,17 @@ final class LeaseTicket {
     grant.settle(ending, usage, signal);
   }
 
-  private Scheduler.Task later(long delayMs, Runnable task) {
-    return scheduler.schedule(task, Math.max(0, delayMs), TimeUnit.MILLISECONDS);
+  /** A timer keeps no ticket that the desk has let go: it may run for minutes after that. */
+  private void later(long delayMs, Consumer<LeaseTicket> what) {
+    WeakReference<LeaseTicket> self = new WeakReference<>(this);
+    scheduler.schedule(
+        () -> {
+          LeaseTicket ticket = self.get();
+          if (ticket != null) {
+            what.accept(ticket);
+          }
+        },
+        Math.max(0, delayMs),
+        TimeUnit.MILLISECONDS);
   }
 }

@@ -131,11 +131,6 @@ final class FakeAdmission implements Admission {
     }
 
     @Override
-    public String leaseId() {
-      return "lease-" + requestId;
-    }
-
-    @Override
     public int attempt() {
       return attempt;
     }

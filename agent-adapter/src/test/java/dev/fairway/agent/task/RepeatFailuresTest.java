@@ -3,10 +3,14 @@ package dev.fairway.agent.task;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class RepeatFailuresTest {
   private static final String DIFF =
@@ -57,6 +61,43 @@ class RepeatFailuresTest {
     assertThat(failures.failed("task", Set.of("t"), OTHER)).isZero();
     assertThat(failures.failed("task", Set.of("t"), DIFF)).isEqualTo(1);
     assertThat(failures.failed("task", Set.of("t"), OTHER)).isEqualTo(2);
+  }
+
+  /** What fails in turn after much the same change, and what is counted. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "t1 | t1 t2 | 0 1 2 3 4 5", // one that breaks another, and mends it
+        "t1 | t2    | 0 0 1 2 3 4", // one that moves the fault
+        "t1 |       | 0 0 1 2 3 4", // one that does not even build
+        "t1 t2 | t1 | 0 0 1 2 3 4", // fewer once, which was progress
+        "t1 t2 | t2 t3 | 0 1 2 3 4 5"
+      })
+  void shouldSeeACircleWhateverFailsBesides(String one, String other, String counts) {
+    // given
+    List<Integer> found = new ArrayList<>();
+
+    // when
+    for (int i = 0; i < 6; i++) {
+      String failing = i % 2 == 0 ? one : other;
+      Set<String> tests = failing == null ? Set.of() : Set.of(failing.split(" "));
+      found.add(failures.failed("task", tests, DIFF));
+    }
+
+    // then
+    assertThat(found).extracting(String::valueOf).containsExactly(counts.split(" "));
+  }
+
+  @Test
+  void shouldBeginAnewWhereOtherTestsFailAlone() {
+    // given
+    failures.failed("task", Set.of("t1"), DIFF);
+    failures.failed("task", Set.of("t1"), DIFF);
+
+    // when / then: also where nothing is built for a while
+    assertThat(failures.failed("task", Set.of("t2"), OTHER)).isZero();
+    assertThat(failures.failed("task", Set.of(), "+ nothing like it")).isZero();
   }
 
   @Test
