@@ -8,6 +8,7 @@ import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.schemas.Outcome;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.http.HttpRequest;
@@ -201,7 +202,7 @@ class GatewayBoundsTest {
     // given: a client that is never silent for as long as it may be
     fixture.bounds =
         new GatewayConfig.Bounds(100_000, 100_000, 10, 10, Duration.ofMillis(400), 9, 3);
-    try (Socket socket = new Socket("127.0.0.1", fixture.uri("/").getPort())) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), fixture.uri("/").getPort())) {
       OutputStream out = socket.getOutputStream();
       out.write(
           "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 90000\r\n\r\n"

@@ -11,9 +11,17 @@ import org.junit.jupiter.api.Test;
 /** What is said once: to the gateway by its clients, and to the coordinator by the gateway. */
 class PassedOnTest {
   private static final String STREAM =
-      "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":12,\"output_tokens\":1}}}\n\n"
-          + "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":3}}\n\n"
-          + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+      """
+      event: message_start
+      data: {"type":"message_start","message":{"usage":{"input_tokens":12,"output_tokens":1}}}
+
+      event: message_delta
+      data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}
+
+      event: message_stop
+      data: {"type":"message_stop"}
+
+      """;
 
   private final GatewayFixture fixture = new GatewayFixture();
 
