@@ -43,7 +43,7 @@ class FleetThroughGatewayIT {
   private static final double DEMAND = AGENTS * TOKENS_A_CALL * 60 / (THINK_S + STREAM_S);
   private static final long LIMIT = Math.round(DEMAND / 1.2);
 
-  /** What is left of it when they begin: they do not live on what was saved up before. */
+  /** What the provider has left when they begin: they do not live on what was saved up before. */
   private static final long LEVEL = LIMIT / 10;
 
   @Test
@@ -76,6 +76,7 @@ class FleetThroughGatewayIT {
       AtomicLong calls = new AtomicLong();
       ExecutorService agents = Executors.newFixedThreadPool(AGENTS);
       AtomicBoolean working = new AtomicBoolean(true);
+      apis.level(LEVEL);
       final long startNanos = System.nanoTime();
 
       // when
