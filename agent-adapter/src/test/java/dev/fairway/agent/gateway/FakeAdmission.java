@@ -3,6 +3,7 @@ package dev.fairway.agent.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.fairway.agent.AdmissionException;
 import dev.fairway.agent.Charge;
 import dev.fairway.agent.LeaseCall;
 import dev.fairway.agent.ProviderSignal;
@@ -63,6 +64,9 @@ final class FakeAdmission implements Admission {
 
   /** Run whenever something is asked, before it is answered. */
   volatile Asking asking = () -> {};
+
+  /** Whether every grant has expired by the time it is used. */
+  volatile boolean expired;
 
   volatile Duration ttl = Duration.ofMinutes(2);
 
@@ -152,7 +156,9 @@ final class FakeAdmission implements Admission {
 
     @Override
     public void markSent() {
-      // Nobody measures here.
+      if (expired) {
+        throw new AdmissionException("Expected to send in time, but the lease has expired.");
+      }
     }
 
     @Override

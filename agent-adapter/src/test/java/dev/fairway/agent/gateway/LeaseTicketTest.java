@@ -134,6 +134,23 @@ class LeaseTicketTest {
   }
 
   @Test
+  void shouldWaitForALateReportNoLongerThanItCounts() {
+    // given: a grant that was told of, and not reported on
+    ticket.follow(asked);
+    grant();
+    ticket.told(ticket.tell(), true);
+    clock.advance(admission.ttl.toMillis());
+
+    // when / then
+    clock.advance(LeaseDesk.LATE_MS - 1);
+    assertThat(admission.settled).isEmpty();
+    clock.advance(1);
+    assertThat(admission.outcomes()).containsExactly(Outcome.FAILED_AFTER_SEND);
+    ticket.report(report(Outcome.SUCCEEDED, false));
+    assertThat(admission.settled).hasSize(1);
+  }
+
+  @Test
   void shouldTakeAReportThatComesBeforeItsAnswerIsKnownToBeOut() {
     // given: the next attempt is being told of
     ticket.follow(asked);

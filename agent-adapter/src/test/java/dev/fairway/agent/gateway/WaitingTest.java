@@ -427,12 +427,23 @@ class WaitingTest {
             Duration.ofSeconds(5));
 
     // when
-    var unused = fixture.postAsync("/v1/messages", GatewayFixture.streamed("hi"));
+    final long beganNanos = System.nanoTime();
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.streamed("hi"));
 
-    // then
+    // then: nobody grants it, and it is kept alive until the hold is over
     assertThat(asked(0).call().timeout().minusMillis(Line.HOLD_SLACK_MS))
         .isBetween(Duration.ofSeconds(2), Duration.ofSeconds(3));
-    asked(0).grant(fixture.admission);
+    HttpResponse<String> given = join(answer);
+    assertThat(Duration.ofNanos(System.nanoTime() - beganNanos))
+        .isBetween(Duration.ofMillis(2_900), LONG);
+    assertThat(given.statusCode()).isEqualTo(200);
+    assertThat(given.body())
+        .startsWith(": ")
+        .contains("event: error\n", "rate_limit_error", "within 3000 ms");
+    assertThat(asked(0).answer()).isCancelled();
+    assertThat(fixture.admission.granted).hasValue(0);
+    assertThat(fixture.upstream.received).isEmpty();
   }
 
   @Test

@@ -55,6 +55,42 @@ class RepeatFailuresTest {
   }
 
   @Test
+  void shouldForgetTheStepThatIsUnusedLongestOfTooMany() {
+    // given
+    for (int i = 0; i <= RepeatFailures.STEPS_MAX; i++) {
+      failures.failed("step-" + i, Set.of("t"), "+ a");
+      failures.failed("step-" + i, Set.of("t"), "+ a");
+    }
+
+    // when / then
+    assertThat(failures.count("step-1")).isEqualTo(1);
+    assertThat(failures.count("step-0")).isZero();
+  }
+
+  @Test
+  void shouldCompareAChangeWithTheLastOnesOnly() {
+    // given: a change, and then as many others as are kept
+    failures.failed("task", Set.of("t"), change(0));
+    for (int i = 1; i <= RepeatFailures.ATTEMPTS_MAX; i++) {
+      assertThat(failures.failed("task", Set.of("t"), change(i))).isZero();
+    }
+
+    // when / then
+    assertThat(failures.failed("task", Set.of("t"), change(0))).isZero();
+    assertThat(failures.failed("task", Set.of("t"), change(2))).isEqualTo(1);
+  }
+
+  /** Changes that have nothing in common. */
+  private static String change(int which) {
+    String word = "word" + (char) ('a' + which);
+    StringBuilder change = new StringBuilder();
+    for (char c = 'a'; c < 'k'; c++) {
+      change.append("+ ").append(word).append(c).append(' ').append(word).append("()\n");
+    }
+    return change.toString();
+  }
+
+  @Test
   void shouldSeeACircleOfTwoChanges() {
     // when / then
     assertThat(failures.failed("task", Set.of("t"), DIFF)).isZero();
