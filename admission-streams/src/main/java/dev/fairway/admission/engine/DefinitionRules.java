@@ -58,6 +58,15 @@ public final class DefinitionRules {
       if (definition.depth() != null) {
         checkAmount("depth." + d.wireName(), definition.depth().orNull(d), 1);
         checkLimited("depth." + d.wireName(), definition.depth(), d);
+        if (!d.refills() && definition.depth().has(d)) {
+          violations.add(
+              "depth."
+                  + d.wireName()
+                  + ": expected none, for the limit itself is the most at once, but found "
+                  + definition.depth().get(d)
+                  + "; write the lower number as limits."
+                  + limitName(d));
+        }
       }
       if (definition.level() != null) {
         checkAmount("level." + d.wireName(), definition.level().orNull(d), -FixedPoint.MAX_AMOUNT);
