@@ -33,6 +33,10 @@ def call(method, url, body=None, key=None):
         sys.exit(f"{error.code}: {json.load(error)['error']['message']}")
 
 
+def ms_since(then):
+    return int((time.monotonic() - then) * 1000)
+
+
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__.strip().splitlines()[2])
@@ -52,8 +56,11 @@ def main():
     if lease["status"] == "REJECTED":
         sys.exit(f"{lease['reason']}: {lease['message']}")
 
+    sent_at = time.monotonic()
     usage = {"input_tokens": 280, "output_tokens": 40}  # here the model is called; this is what it said it used
-    report = {"outcome": "SUCCEEDED", "attempt": lease["attempt"], "usage": usage, "signal": {"status": 200, "class": "OK"}}
+    answered_at = time.monotonic()  # when the answer's headers are there
+    signal = {"status": 200, "class": "OK", "age_ms": ms_since(answered_at), "ms_since_send": ms_since(sent_at)}
+    report = {"outcome": "SUCCEEDED", "attempt": lease["attempt"], "usage": usage, "signal": signal}
     settled = call("POST", f"{leases}/{lease['id']}/settle", report)
     print(json.dumps({"request_id": lease["request_id"], "status": settled["status"]}))
 

@@ -265,6 +265,8 @@ class AdmissionMetricsTest {
             any.maxQueueWaitMs(),
             any.outputReservation(),
             any.defaultEstimate(),
+            any.outputBurndown(),
+            any.cacheReadsCount(),
             any.lateSettlementWindowMs(),
             any.queueMax(),
             any.queueMaxPerAgent(),

@@ -190,6 +190,19 @@ public final class Lease implements AutoCloseable {
   }
 
   /**
+   * Takes over what somebody else has measured who makes the call, in place of {@link #markSent()}
+   * and {@link #markAnswered()}; call it right before the report that it belongs to.
+   *
+   * @param sinceSent how long ago the call was sent, 0 or more, or null if unknown
+   * @param sinceAnswered how long ago the answer's headers arrived, 0 or more, or null if unknown
+   */
+  public synchronized void measured(Duration sinceSent, Duration sinceAnswered) {
+    long nowMs = context.timers().nowMs();
+    sentAtMs = sinceSent == null ? sentAtMs : (Long) (nowMs - sinceSent.toMillis());
+    answeredAtMs = sinceAnswered == null ? answeredAtMs : (Long) (nowMs - sinceAnswered.toMillis());
+  }
+
+  /**
    * Reports that the call runs, such as at the start of a stream. Renews the lease.
    *
    * @param usage what is known so far; of several such reports the most counts; null: unknown

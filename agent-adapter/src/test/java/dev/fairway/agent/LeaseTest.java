@@ -77,6 +77,21 @@ class LeaseTest {
   }
 
   @Test
+  void shouldTellTheTimesThatSomebodyElseMeasured() {
+    // given
+    Lease lease = client.granted();
+    client.timers.advance(500);
+
+    // when
+    lease.measured(Duration.ofMinutes(2), Duration.ofMinutes(1));
+    lease.overloaded(ProviderSignal.builder().status(529).build());
+
+    // then
+    assertThat(client.outbox.lastSettlement().getSignal().getMsSinceSend()).isEqualTo(120_000);
+    assertThat(client.outbox.lastSettlement().getSignal().getAgeMs()).isEqualTo(60_000);
+  }
+
+  @Test
   void shouldLeaveAgesUnknownWhereNothingWasMarked() {
     // given
     Lease lease = client.granted();

@@ -1,7 +1,9 @@
 package dev.fairway.cli;
 
+import dev.fairway.agent.gateway.SecretRef;
 import dev.fairway.cli.config.FairwayConfig;
 import dev.fairway.cli.config.QuotaYaml;
+import dev.fairway.cli.config.StarterConfig;
 import dev.fairway.cli.up.Addresses;
 import dev.fairway.cli.up.UpProcess;
 import dev.fairway.cli.up.UpSettings;
@@ -11,27 +13,54 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** {@code fairway up}: all of it in one process. */
 @Command(
     name = "up",
     description = {
       "Run everything in one process: Kafka and schema registry (unless given), coordinator, dispatcher,"
-          + " and the gateway, if the configuration has one.",
+          + " and the gateway, if the configuration has one. Without a configuration: for one key of one"
+          + " provider, or, without a key, for an emulated provider.",
       "Prints 'ready' and the addresses when requests are decided. Ctrl-C stops it cleanly; what it knows"
           + " survives in the data folder."
     },
-    footer = {"", "Example:", "  fairway up --config fairway.yaml --data /var/lib/fairway"})
+    footer = {
+      "",
+      "Examples:",
+      "  fairway up --provider anthropic --key-env ANTHROPIC_API_KEY",
+      "  fairway up --config fairway.yaml --data /var/lib/fairway"
+    })
 final class UpCommand extends BaseCommand {
 
   private static final int STOP_S_MAX = 60;
 
+  @Spec private CommandSpec spec;
+
   @Option(
       names = "--config",
       paramLabel = "FILE",
-      description = "A fairway.yaml (default: none; one quota 'demo' is defined if there is none).")
+      description =
+          "A fairway.yaml (default: none; if no quota is defined, there is one, 'demo', and a gateway to an"
+              + " emulated provider).")
   private Path config;
+
+  @Option(
+      names = "--provider",
+      paramLabel = "NAME",
+      description =
+          "Instead of --config: one quota for all models of a provider, with the limits that its answers name,"
+              + " and a gateway. anthropic, cerebras, groq, mistral, openai or openrouter.")
+  private String provider;
+
+  @Option(
+      names = "--key-env",
+      paramLabel = "VAR",
+      description = "The environment variable that holds the API key for --provider.")
+  private String keyEnv;
 
   @Option(
       names = "--data",
@@ -139,13 +168,58 @@ final class UpCommand extends BaseCommand {
   }
 
   private UpSettings settings() {
-    FairwayConfig read = config == null ? null : QuotaYaml.read(config);
+    FairwayConfig read = configured();
     try {
       return new UpSettings(
-          data, read, bootstrap, registry, new Topics(prefix), port, registryPort, statusPort);
+          data,
+          read,
+          bootstrap == null,
+          bootstrap,
+          registry,
+          new Topics(prefix),
+          port,
+          registryPort,
+          statusPort);
     } catch (IllegalArgumentException e) {
       throw new CliException(e.getMessage(), e);
     }
+  }
+
+  /** What the file says, or the options in its place; null without either. */
+  private FairwayConfig configured() {
+    if (provider == null && keyEnv == null) {
+      return config == null ? null : QuotaYaml.read(config);
+    }
+    if (config != null) {
+      throw wrong(
+          "Expected either --config or --provider, but found both. A gateway section of the file names"
+              + " providers and their keys.");
+    }
+    if (provider == null || keyEnv == null) {
+      throw wrong(
+          "Expected --provider and --key-env together, but found "
+              + (provider == null ? "--key-env" : "--provider")
+              + " alone. Name both, as in --provider anthropic --key-env ANTHROPIC_API_KEY, or neither for an"
+              + " emulated provider.");
+    }
+    if (!StarterConfig.providers().contains(provider)) {
+      throw wrong(
+          "Expected one of "
+              + StarterConfig.providers()
+              + " for --provider, but found '"
+              + provider
+              + "'. For another provider write a fairway.yaml with the url of its API, and name it with"
+              + " --config.");
+    }
+    try {
+      return StarterConfig.of(provider, SecretRef.ofEnv(keyEnv), null);
+    } catch (IllegalArgumentException e) {
+      throw wrong("--key-env: " + e.getMessage());
+    }
+  }
+
+  private ParameterException wrong(String message) {
+    return new ParameterException(spec.commandLine(), message);
   }
 
   private void sayReady(UpProcess process) {
@@ -158,12 +232,14 @@ final class UpCommand extends BaseCommand {
             + "  status "
             + at.coordinator()
             + (at.gateway() == null ? "" : "  gateway " + at.gateway()));
+    process.agentExports().forEach((name, value) -> say("export " + name + "=" + value));
     Map<String, Object> result = new LinkedHashMap<>();
     result.put("ready", true);
     result.put("bootstrap", at.bootstrap());
     result.put("registry", at.registry());
     result.put("coordinator", at.coordinator());
     result.put("gateway", at.gateway());
+    result.put("export", process.agentExports());
     result.put("prefix", at.prefix());
     result.put("data", data.toAbsolutePath().toString());
     result.put("quotas", process.quotaIds());

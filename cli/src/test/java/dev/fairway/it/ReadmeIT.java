@@ -39,7 +39,8 @@ class ReadmeIT {
 
     // when / then
     try (UpRunner up = UpRunner.start(data)) {
-      assertThat(masked(up.log().lines().filter(line -> line.startsWith("ready")).toList()))
+      assertThat(
+              masked(up.log().lines().filter(line -> line.matches("(ready|export) .*")).toList()))
           .isEqualTo(masked(session.get(0).output()));
       assertThat(masked(call(session.get(1), up))).isEqualTo(masked(session.get(1).output()));
       for (Step step : session.subList(2, session.size())) {

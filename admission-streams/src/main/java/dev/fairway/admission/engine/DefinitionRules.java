@@ -15,6 +15,7 @@ public final class DefinitionRules {
 
   private static final int MAX_QUEUE = 1_000_000;
   private static final int MAX_NAMES = 1000;
+  private static final int MAX_BURNDOWN = 100;
   private static final double MAX_ROLE_WEIGHT = 1000;
   private static final int MAX_ALSO = 8;
   private static final double MAX_RESERVED = 0.95;
@@ -57,6 +58,15 @@ public final class DefinitionRules {
       if (definition.depth() != null) {
         checkAmount("depth." + d.wireName(), definition.depth().orNull(d), 1);
         checkLimited("depth." + d.wireName(), definition.depth(), d);
+        if (!d.refills() && definition.depth().has(d)) {
+          violations.add(
+              "depth."
+                  + d.wireName()
+                  + ": expected none, for the limit itself is the most at once, but found "
+                  + definition.depth().get(d)
+                  + "; write the lower number as limits."
+                  + limitName(d));
+        }
       }
       if (definition.level() != null) {
         checkAmount("level." + d.wireName(), definition.level().orNull(d), -FixedPoint.MAX_AMOUNT);
@@ -64,6 +74,10 @@ public final class DefinitionRules {
       }
     }
     checkAmount("default_estimate", definition.defaultEstimate(), 0);
+    Integer burndown = definition.outputBurndown();
+    if (burndown != null && (burndown < 1 || burndown > MAX_BURNDOWN)) {
+      violations.add("output_burndown: expected 1 to " + MAX_BURNDOWN + ", but found " + burndown);
+    }
   }
 
   /** Name of a limit as operators write it. */

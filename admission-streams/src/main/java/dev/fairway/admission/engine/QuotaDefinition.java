@@ -22,6 +22,9 @@ import java.util.Map;
  * @param maxQueueWaitMs longest promised wait, or null
  * @param outputReservation what is reserved for output, or null
  * @param defaultEstimate input charged for a missing estimate, or null
+ * @param outputBurndown how many tokens of the quota one output token takes, or null for 1
+ * @param cacheReadsCount whether what is read from the prompt cache counts as input, or null for
+ *     what the provider does
  * @param lateSettlementWindowMs how long an expired lease may be settled, or null
  * @param queueMax most waiting requests, or null
  * @param queueMaxPerAgent most waiting requests of one agent, or null
@@ -47,6 +50,8 @@ public record QuotaDefinition(
     Long maxQueueWaitMs,
     OutputReservation outputReservation,
     Long defaultEstimate,
+    Integer outputBurndown,
+    Boolean cacheReadsCount,
     Long lateSettlementWindowMs,
     Integer queueMax,
     Integer queueMaxPerAgent,

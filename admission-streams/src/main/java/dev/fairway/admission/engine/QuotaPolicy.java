@@ -85,7 +85,8 @@ public record QuotaPolicy(
     Margin m = d.margin() != null ? d.margin() : new Margin(null, null, null, null, null, null);
     Budgets b = d.budgets() != null ? d.budgets() : new Budgets(null, null, null);
     int start = bp(m.start(), 8500);
-    ProviderAccounting accounting = ProviderAccounting.of(d.provider());
+    ProviderAccounting accounting =
+        ProviderAccounting.of(d.provider()).with(d.outputBurndown(), d.cacheReadsCount());
     MarginModeName mode =
         m.mode() != null ? m.mode() : seed ? MarginModeName.RATE : MarginModeName.AUTO;
     boolean learnedOutput =

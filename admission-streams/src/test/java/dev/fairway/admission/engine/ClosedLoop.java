@@ -66,6 +66,8 @@ final class ClosedLoop {
                 null,
                 null,
                 null,
+                null,
+                null,
                 100_000,
                 100_000,
                 null,

@@ -152,6 +152,8 @@ class ComeBackTest {
         d.maxQueueWaitMs(),
         d.outputReservation(),
         d.defaultEstimate(),
+        d.outputBurndown(),
+        d.cacheReadsCount(),
         d.lateSettlementWindowMs(),
         queueMax,
         d.queueMaxPerAgent(),

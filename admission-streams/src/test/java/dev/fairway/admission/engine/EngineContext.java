@@ -73,6 +73,8 @@ public final class EngineContext {
         null,
         null,
         null,
+        null,
+        null,
         Map.of(),
         Map.of(),
         Map.of(),

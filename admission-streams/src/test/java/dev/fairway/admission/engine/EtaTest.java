@@ -154,6 +154,8 @@ public class EtaTest {
             null,
             null,
             null,
+            null,
+            null,
             20_000,
             20_000,
             null,

@@ -85,6 +85,8 @@ final class OrderContext {
           null,
           null,
           null,
+          null,
+          null,
           100_000,
           100_000,
           budgets,

@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine;
 
 import dev.fairway.admission.engine.QuotaDefinition.Margin;
+import dev.fairway.admission.engine.QuotaDefinition.OutputReservation;
 import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.bucket.Amounts;
@@ -16,6 +17,9 @@ final class Redefined {
   private Amounts depth;
   private Margin margin;
   private Long maxQueueWaitMs;
+  private OutputReservation outputReservation;
+  private Integer outputBurndown;
+  private Boolean cacheReadsCount;
   private Long lateWindowMs;
   private State state;
   private int clearCount;
@@ -29,6 +33,9 @@ final class Redefined {
     depth = d.depth();
     margin = d.margin();
     maxQueueWaitMs = d.maxQueueWaitMs();
+    outputReservation = d.outputReservation();
+    outputBurndown = d.outputBurndown();
+    cacheReadsCount = d.cacheReadsCount();
     lateWindowMs = d.lateSettlementWindowMs();
     state = d.state();
     clearCount = d.clearCount();
@@ -74,6 +81,21 @@ final class Redefined {
     return this;
   }
 
+  Redefined outputReservation(OutputReservation other) {
+    outputReservation = other;
+    return this;
+  }
+
+  Redefined outputBurndown(Integer other) {
+    outputBurndown = other;
+    return this;
+  }
+
+  Redefined cacheReadsCount(Boolean other) {
+    cacheReadsCount = other;
+    return this;
+  }
+
   Redefined lateWindowMs(Long ms) {
     lateWindowMs = ms;
     return this;
@@ -104,8 +126,10 @@ final class Redefined {
         margin,
         d.leaseTtlMs(),
         maxQueueWaitMs,
-        d.outputReservation(),
+        outputReservation,
         d.defaultEstimate(),
+        outputBurndown,
+        cacheReadsCount,
         lateWindowMs,
         d.queueMax(),
         d.queueMaxPerAgent(),

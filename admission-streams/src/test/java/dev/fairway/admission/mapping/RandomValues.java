@@ -267,6 +267,8 @@ public final class RandomValues extends RandomScalars {
         maybe(this::number),
         maybe(() -> oneOf(QuotaDefinition.OutputReservation.values())),
         maybe(this::number),
+        maybe(random::nextInt),
+        maybe(random::nextBoolean),
         maybe(this::number),
         maybe(random::nextInt),
         maybe(random::nextInt),

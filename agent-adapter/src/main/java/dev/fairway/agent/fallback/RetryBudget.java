@@ -51,6 +51,15 @@ public final class RetryBudget {
     return left.getAndUpdate(now -> Math.max(0, now - 1)) > 0;
   }
 
+  /**
+   * Takes what is left above a number away.
+   *
+   * @param retries tries that may be left at most, 0 or more
+   */
+  public void lowerTo(int retries) {
+    left.getAndUpdate(now -> Math.min(now, Math.max(0, retries)));
+  }
+
   /** Tries left. */
   public int remaining() {
     return left.get();

@@ -54,6 +54,13 @@ final class AnswerTap {
     return stream == null || stream.saidItsEnd();
   }
 
+  /** Whether a stream has told its input, or content, before which those that tell it do. */
+  boolean saidItsBeginning() {
+    ProviderUsage told = usageSoFar();
+    return (told != null && told.inputTokens() != null)
+        || (stream != null && stream.contentBegun());
+  }
+
   /** What a stream has told of its usage, or null. */
   ProviderUsage usageSoFar() {
     return stream == null ? null : stream.usage();

@@ -11,6 +11,7 @@ import java.util.EnumSet;
 final class ApiSignal {
   private static final int STATUS_MIN = 100;
   private static final int STATUS_MAX = 599;
+  private static final long AGO_MS_MAX = Duration.ofDays(1).toMillis();
 
   private ApiSignal() {}
 
@@ -29,6 +30,7 @@ final class ApiSignal {
     if (retryAfterMs != null) {
       signal.retryAfter(Duration.ofMillis(retryAfterMs));
     }
+    signal.binding(binding(in.idOrNull("binding")));
     ApiInput limits = in.objectOrNull("limits");
     if (limits != null) {
       for (Dimension dimension : Dimension.values()) {
@@ -38,6 +40,36 @@ final class ApiSignal {
     }
     in.end();
     return signal.build();
+  }
+
+  /** How long ago the call was sent as a signal says it, or null; before {@link #of}. */
+  static Duration sinceSent(ApiInput in) throws BadInputException {
+    return ago(in, "ms_since_send");
+  }
+
+  /** How long ago the answer's headers arrived as a signal says it, or null; before {@link #of}. */
+  static Duration sinceAnswered(ApiInput in) throws BadInputException {
+    return ago(in, "age_ms");
+  }
+
+  private static Duration ago(ApiInput in, String name) throws BadInputException {
+    Long ms = in == null ? null : in.longOrNull(name, 0, AGO_MS_MAX);
+    return ms == null ? null : Duration.ofMillis(ms);
+  }
+
+  private static Dimension binding(String name) throws BadInputException {
+    for (Dimension dimension : Dimension.values()) {
+      if (dimension.wireName().equals(name)) {
+        return dimension;
+      }
+    }
+    if (name == null) {
+      return null;
+    }
+    throw new BadInputException(
+        "Expected \"binding\" to be requests, input_tokens, output_tokens or tokens, but found \""
+            + name
+            + "\".");
   }
 
   private static void limit(ProviderSignal.Builder signal, Dimension dimension, ApiInput reading)

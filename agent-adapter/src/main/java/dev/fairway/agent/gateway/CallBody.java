@@ -5,7 +5,6 @@ import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.fairway.agent.UsageReport;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -69,11 +68,6 @@ record CallBody(byte[] bytes, JsonNode json) {
       throw new UnreadableBodyException("Expected a \"model\" in the body, but found none.");
     }
     return new CallBody(bytes, json);
-  }
-
-  /** A body that is passed on unread. */
-  static CallBody unread(byte[] bytes) {
-    return new CallBody(bytes, MissingNode.getInstance());
   }
 
   String model() {

@@ -237,7 +237,7 @@ final class CallPlanner {
         RetryBudget.ofHeader(headers.get(RetryBudget.HEADER))
             .map(RetryBudget::remaining)
             .orElse(null);
-    return retries.of(asker.member(), bodyHash, saidRetry, allowed, epochMs.getAsLong());
+    return retries.of(asker.triesOf(), bodyHash, saidRetry, allowed, epochMs.getAsLong());
   }
 
   /** Until shortly before the client gives up: the shortest time that it says, if it does. */

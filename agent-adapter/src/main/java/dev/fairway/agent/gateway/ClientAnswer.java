@@ -164,7 +164,7 @@ final class ClientAnswer {
     endOpen(
         trouble.message(),
         ending,
-        promised ? family.errorEvent(error.toString()) : utf8(error.toString()),
+        promised ? family.errorEvent(error) : utf8(error.toString()),
         headers -> {
           response.setStatus(trouble.status());
           headers.put("content-type", "application/json");
@@ -187,13 +187,15 @@ final class ClientAnswer {
   void upstreamError(int status, HttpFields headers, ErrorBody.Read body, boolean noRetry) {
     boolean whole = body.missing() == null;
     byte[] told =
-        whole ? body.bytes() : utf8(words(status, ", and the body of that " + body.missing()));
+        whole
+            ? body.bytes()
+            : utf8(words(status, ", and the body of that " + body.missing()).toString());
     whenFree(
         () ->
             endOpen(
                 "The upstream answered " + status,
                 callback,
-                promised ? family.errorEvent(oneLine(status, told)) : told,
+                promised ? family.errorEvent(error(status, told)) : told,
                 ours -> {
                   response.setStatus(status);
                   Headers.toClient(headers, ours, whole);
@@ -283,12 +285,12 @@ final class ClientAnswer {
     return cause instanceof QuietException ? cause : new EofException(cause);
   }
 
-  /** The upstream's own words on one line, if they are JSON; else the gateway's. */
-  private String oneLine(int status, byte[] body) {
+  /** The upstream's own error, if it is JSON; else the gateway's. */
+  private JsonNode error(int status, byte[] body) {
     try {
       JsonNode error = JSON.readTree(body);
       if (error != null && error.isObject()) {
-        return JSON.writeValueAsString(error);
+        return error;
       }
     } catch (JsonProcessingException e) {
       // Told below.
@@ -298,10 +300,9 @@ final class ClientAnswer {
     return words(status, "");
   }
 
-  private String words(int status, String more) {
-    return family
-        .error(new Trouble(status, "The upstream answered " + status + more + ".", null, false))
-        .toString();
+  private JsonNode words(int status, String more) {
+    return family.error(
+        new Trouble(status, "The upstream answered " + status + more + ".", null, false));
   }
 
   private void nameRequest() {

@@ -12,7 +12,7 @@ enum Endpoint {
   /** OpenAI Chat Completions. */
   CHAT("/v1/chat/completions", ApiFamily.OPENAI, true),
   /** OpenAI Responses. */
-  RESPONSES("/v1/responses", ApiFamily.OPENAI, true),
+  RESPONSES("/v1/responses", ApiFamily.OPENAI_RESPONSES, true),
   /** OpenAI Embeddings. */
   EMBEDDINGS("/v1/embeddings", ApiFamily.OPENAI, true);
 

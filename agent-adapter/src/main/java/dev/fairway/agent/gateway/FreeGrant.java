@@ -18,11 +18,6 @@ class FreeGrant implements Grant {
   }
 
   @Override
-  public String leaseId() {
-    return null;
-  }
-
-  @Override
   public int attempt() {
     return 1;
   }
@@ -50,6 +45,11 @@ class FreeGrant implements Grant {
   @Override
   public void markAnswered() {
     // Nobody measures.
+  }
+
+  @Override
+  public void measured(Duration sinceSent, Duration sinceAnswered) {
+    // Nobody is told.
   }
 
   @Override

@@ -14,9 +14,6 @@ interface Grant {
   /** Id of the request, granted or not, or null where nothing is asked. */
   String requestId();
 
-  /** Id of the lease, or null where there is none. */
-  String leaseId();
-
   /** 1 for the first attempt, more after a requeue. */
   int attempt();
 
@@ -38,6 +35,14 @@ interface Grant {
 
   /** The answer's head arrived. */
   void markAnswered();
+
+  /**
+   * What somebody else has measured who makes the call; before the report that it belongs to.
+   *
+   * @param sinceSent may be null
+   * @param sinceAnswered may be null
+   */
+  void measured(Duration sinceSent, Duration sinceAnswered);
 
   /** The stream has begun. */
   void inProgress(UsageReport usage, ProviderSignal signal);

@@ -50,11 +50,12 @@ final class Identification {
       String host,
       int port) {
     Session session = session(headers, body);
+    String client = "host-" + id(host);
+    boolean connection = session == null && caller.isAnybody() && conversation == null;
     if (session == null && !caller.isAnybody()) {
       session = new Session("caller", null, false);
     } else if (session == null) {
-      String client = "host-" + id(host);
-      session = new Session(conversation == null ? client + ":" + port : client, null, false);
+      session = new Session(connection ? client + ":" + port : client, null, false);
     }
     String agent =
         conversation == null || session.oneConversation()
@@ -64,8 +65,10 @@ final class Identification {
     String task = claimed(headers, "x-fairway-task");
     String tenant =
         caller.tenant() == null ? claimed(headers, "x-fairway-tenant") : caller.tenant();
+    String member = within(caller, told == null ? agent : told);
     return new Asker(
-        within(caller, told == null ? agent : told),
+        member,
+        connection && told == null ? client : member,
         task != null ? within(caller, task) : taskOf(caller, session),
         allowed(claimed(headers, "x-fairway-role"), caller.roles(), caller.role()),
         allowed(claimed(headers, "x-fairway-class"), caller.classes(), caller.leaseClass()),
@@ -90,6 +93,7 @@ final class Identification {
     String tenant = claim(headers, in, "tenant");
     Long failures = in.longOrNull("repeat_failures", 0, REPEAT_FAILURES_MAX);
     return new Asker(
+        within(caller, agent),
         within(caller, agent),
         task == null ? null : within(caller, task),
         allowed(claim(headers, in, "role"), caller.roles(), caller.role()),
@@ -121,6 +125,10 @@ final class Identification {
     String session = header(headers, "session-id");
     session = session == null ? header(headers, "session_id") : session;
     String thread = header(headers, "thread-id");
+    if (thread == null && session != null) {
+      // Codex sends its thread here too; of others it names one request, so that it is no identity.
+      thread = header(headers, "x-client-request-id");
+    }
     if (thread != null) {
       return new Session(
           "codex-" + id(thread), session == null ? null : "codex-" + id(session), true);
@@ -141,7 +149,7 @@ final class Identification {
     String user = body.text("user");
     JsonNode userId = body.json().path("metadata").path("user_id");
     user = user == null && userId.isTextual() ? userId.textValue() : user;
-    return user == null || user.isBlank() ? null : new Session("u-" + id(user), null, false);
+    return user == null || user.isBlank() ? null : flowsOf("u-" + id(user));
   }
 
   private static Session flowsOf(String id) {

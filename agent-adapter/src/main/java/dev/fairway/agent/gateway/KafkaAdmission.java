@@ -134,11 +134,6 @@ final class KafkaAdmission implements Admission {
     }
 
     @Override
-    public String leaseId() {
-      return lease.leaseId();
-    }
-
-    @Override
     public int attempt() {
       return lease.attempt();
     }
@@ -166,6 +161,11 @@ final class KafkaAdmission implements Admission {
     @Override
     public void markAnswered() {
       lease.markAnswered();
+    }
+
+    @Override
+    public void measured(Duration sinceSent, Duration sinceAnswered) {
+      lease.measured(sinceSent, sinceAnswered);
     }
 
     @Override

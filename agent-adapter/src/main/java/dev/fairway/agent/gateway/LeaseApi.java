@@ -42,6 +42,10 @@ final class LeaseApi {
   private static final String IDEMPOTENCY_KEY = "idempotency-key";
   private static final String SETTLE = "/settle";
   private static final Duration WAIT_MAX = Duration.ofSeconds(60);
+
+  /** Clear of the 24 h beyond which the coordinator takes a deadline to be absurd. */
+  private static final Duration DEADLINE_MAX = Duration.ofHours(23);
+
   private static final Set<Outcome> REPORTED =
       EnumSet.of(
           Outcome.IN_PROGRESS,
@@ -157,6 +161,13 @@ final class LeaseApi {
     if (unblocks != null) {
       call.unblocks(unblocks.intValue());
     }
+    Long deadlineMs = in.longOrNull("deadline_ms", 1, DEADLINE_MAX.toMillis());
+    if (deadlineMs != null) {
+      Duration deadline = Duration.ofMillis(deadlineMs);
+      Duration givenUp = deadline.plusMillis(Line.HOLD_SLACK_MS);
+      call.deadline(Instant.now().plus(deadline));
+      call.timeout(givenUp.compareTo(holdMax) < 0 ? givenUp : holdMax);
+    }
     Long waitMs = in.longOrNull("wait_ms");
     in.end();
     Again again = again(headers.get(IDEMPOTENCY_KEY), body, asker);
@@ -269,9 +280,12 @@ final class LeaseApi {
     Long named = in.longOrNull("attempt", 1, Integer.MAX_VALUE);
     Integer attempt = named == null ? null : (Integer) named.intValue();
     UsageReport usage = usage(in.objectOrNull("usage"));
-    ProviderSignal signal = ApiSignal.of(in.objectOrNull("signal"));
+    ApiInput told = in.objectOrNull("signal");
+    Duration sinceSent = ApiSignal.sinceSent(told);
+    Duration sinceAnswered = ApiSignal.sinceAnswered(told);
+    ProviderSignal signal = ApiSignal.of(told);
     in.end();
-    return new Report(outcome, requeue, attempt, usage, signal);
+    return new Report(outcome, requeue, attempt, usage, signal, sinceSent, sinceAnswered);
   }
 
   private static Answer notTaken(View view) {

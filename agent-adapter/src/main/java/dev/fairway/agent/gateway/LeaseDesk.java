@@ -138,6 +138,7 @@ final class LeaseDesk {
 
   private void forget(LeaseTicket ticket) {
     tickets.remove(ticket.id);
+    ticket.endLate();
     Key key = keyOf(ticket);
     if (key != null) {
       keys.remove(key, ticket);

@@ -4,6 +4,7 @@ import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.QueueUpdate;
 import dev.fairway.agent.UsageReport;
 import dev.fairway.schemas.Outcome;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.eclipse.jetty.util.thread.Scheduler;
 
@@ -61,9 +63,27 @@ final class LeaseTicket {
    * @param attempt the attempt that this is on, or null
    * @param usage null: not told
    * @param signal null: not told
+   * @param sinceSent how long ago the call was sent; null: not told
+   * @param sinceAnswered how long ago the signal's headers arrived; null: not told
    */
   record Report(
-      Outcome outcome, boolean requeue, Integer attempt, UsageReport usage, ProviderSignal signal) {
+      Outcome outcome,
+      boolean requeue,
+      Integer attempt,
+      UsageReport usage,
+      ProviderSignal signal,
+      Duration sinceSent,
+      Duration sinceAnswered) {
+    /** Nothing was measured. */
+    Report(
+        Outcome outcome,
+        boolean requeue,
+        Integer attempt,
+        UsageReport usage,
+        ProviderSignal signal) {
+      this(outcome, requeue, attempt, usage, signal, null, null);
+    }
+
     /** The asker does not want it any more. */
     static final Report WITHDRAWN = new Report(Outcome.CANCELLED, false, null, null, null);
 
@@ -192,7 +212,8 @@ final class LeaseTicket {
       }
       polls.add(poll);
     }
-    Scheduler.Task end = later(atMost.toMillis(), () -> poll.complete(null));
+    Scheduler.Task end =
+        scheduler.schedule(() -> poll.complete(null), atMost.toMillis(), TimeUnit.MILLISECONDS);
     var unused = orElse.thenRun(() -> poll.complete(null));
     return poll.thenRun(
         () -> {
@@ -244,7 +265,7 @@ final class LeaseTicket {
     telling = 0;
     told = false;
     running = false;
-    later(LeaseDesk.UNASKED_MS, this::watch);
+    later(LeaseDesk.UNASKED_MS, LeaseTicket::watch);
   }
 
   private void decided(Grant granted, Throwable error) {
@@ -263,7 +284,7 @@ final class LeaseTicket {
         attempt = Math.max(granted.attempt(), requeuedAttempt + 1);
         ttlMs = granted.remaining().toMillis();
         expiresMs = nowMs.getAsLong() + ttlMs;
-        later(ttlMs, this::expire);
+        later(ttlMs, LeaseTicket::expire);
       } else {
         status = Status.REJECTED;
         refused =
@@ -289,7 +310,7 @@ final class LeaseTicket {
       return;
     }
     if (leftMs > 0) {
-      later(leftMs, this::expire);
+      later(leftMs, LeaseTicket::expire);
       return;
     }
     if (!seen()) {
@@ -301,10 +322,11 @@ final class LeaseTicket {
     status = Status.SETTLED;
     outcome = Outcome.FAILED_AFTER_SEND;
     touchedMs = nowMs.getAsLong();
-    later(LeaseDesk.LATE_MS, this::endLate);
+    later(LeaseDesk.LATE_MS, LeaseTicket::endLate);
   }
 
-  private synchronized void endLate() {
+  /** It takes no late report any more. */
+  synchronized void endLate() {
     if (late) {
       over(Outcome.FAILED_AFTER_SEND, null, null);
     }
@@ -317,7 +339,7 @@ final class LeaseTicket {
         return;
       }
       if (quietMs < LeaseDesk.UNASKED_MS) {
-        later(LeaseDesk.UNASKED_MS - quietMs, this::watch);
+        later(LeaseDesk.UNASKED_MS - quietMs, LeaseTicket::watch);
         return;
       }
     }
@@ -387,6 +409,7 @@ final class LeaseTicket {
     running = true;
     touchedMs = nowMs.getAsLong();
     expiresMs = touchedMs + ttlMs;
+    measured(report);
     grant.inProgress(report.usage(), report.signal());
     return true;
   }
@@ -412,6 +435,7 @@ final class LeaseTicket {
         return false;
       }
       requeuedAttempt = attempt;
+      measured(report);
       next = grant.requeue(report.signal());
       wait(next);
       touchedMs = nowMs.getAsLong();
@@ -437,6 +461,7 @@ final class LeaseTicket {
         return outcome == ending && Objects.equals(settledUsage, usage(ending, report));
       }
       if (status != Status.QUEUED) {
+        measured(report);
         over(ending, usage(ending, report), report.signal());
         return true;
       }
@@ -476,6 +501,10 @@ final class LeaseTicket {
     return ending == Outcome.NOT_SENT || ending == Outcome.CANCELLED ? null : report.usage();
   }
 
+  private void measured(Report report) {
+    grant.measured(report.sinceSent(), report.sinceAnswered());
+  }
+
   private void over(Outcome ending, UsageReport usage, ProviderSignal signal) {
     late = false;
     status = Status.SETTLED;
@@ -485,7 +514,17 @@ final class LeaseTicket {
     grant.settle(ending, usage, signal);
   }
 
-  private Scheduler.Task later(long delayMs, Runnable task) {
-    return scheduler.schedule(task, Math.max(0, delayMs), TimeUnit.MILLISECONDS);
+  /** A timer keeps no ticket that the desk has let go: it may run for minutes after that. */
+  private void later(long delayMs, Consumer<LeaseTicket> what) {
+    WeakReference<LeaseTicket> self = new WeakReference<>(this);
+    scheduler.schedule(
+        () -> {
+          LeaseTicket ticket = self.get();
+          if (ticket != null) {
+            what.accept(ticket);
+          }
+        },
+        Math.max(0, delayMs),
+        TimeUnit.MILLISECONDS);
   }
 }

@@ -14,7 +14,8 @@ import org.eclipse.jetty.util.thread.SerializedInvoker;
 
 /**
  * One call's wait for its grant. A refusal that names a time within the hold is waited out here,
- * and the call asks again; others end the wait. Used by the call's invoker.
+ * and the call asks again; others end the wait. So does a request whose own time is over, which is
+ * shorter than most holds: it comes back to the place that it had. Used by the call's invoker.
  */
 final class Line {
   /** Refusals after which it makes sense to wait here and ask again. */
@@ -24,6 +25,13 @@ final class Line {
           RejectReason.QUEUE_FULL,
           RejectReason.TENANT_CEILING,
           RejectReason.QUOTA_EXHAUSTED);
+
+  /** Refusals that say that a request was too old, and nothing of the call. */
+  private static final Set<RejectReason> TOO_OLD =
+      EnumSet.of(RejectReason.DEADLINE_PASSED, RejectReason.STALE);
+
+  /** When to ask again where a request that was too old had no place: nobody asks at once. */
+  private static final Duration SOON = Duration.ofSeconds(1);
 
   /**
    * How much later whoever is asked gives up by itself: the line ends a wait, because it knows what
@@ -56,7 +64,9 @@ final class Line {
   private Scheduler.Task comeBack;
   private Scheduler.Task end;
   private QueueUpdate place;
-  private long placeAtMs;
+
+  /** When its turn is as far as it was told, or null where nobody knows. */
+  private Long turnAtMs;
 
   /**
    * Nobody waits yet.
@@ -118,11 +128,7 @@ final class Line {
    * nobody knows: for a slot, or for an operator.
    */
   Duration remainingEta() {
-    if (place != null && place.eta().isZero()) {
-      return null;
-    }
-    long etaMs = place == null ? 0 : place.eta().toMillis() - (context.nowMs() - placeAtMs);
-    return Duration.ofMillis(Math.max(1_000, etaMs));
+    return turnAtMs == null ? null : Duration.ofMillis(Math.max(1_000, turnAtMs - context.nowMs()));
   }
 
   /** The wait in words. */
@@ -138,6 +144,7 @@ final class Line {
   private void await(CompletableFuture<Grant> asking) {
     waiting = true;
     place = null;
+    turnAtMs = context.nowMs();
     asked = asking;
     cancel(end);
     end = later(untilMs - context.nowMs(), this::endHold);
@@ -147,7 +154,7 @@ final class Line {
 
   private void queued(QueueUpdate update) {
     place = update;
-    placeAtMs = context.nowMs();
+    turnAtMs = update.eta().isZero() ? null : (Long) (context.nowMs() + update.eta().toMillis());
   }
 
   private void decided(CompletableFuture<Grant> asking, Grant grant, Throwable error) {
@@ -172,13 +179,24 @@ final class Line {
 
   private void refused(RefusedException refused) {
     requestId = refused.requestId();
-    Duration wait = refused.retryAfter();
-    boolean inTime = wait != null && context.nowMs() + Math.max(1, wait.toMillis()) < untilMs;
-    if (inTime && COME_BACK.contains(refused.reason())) {
-      comeBack = later(Math.max(1, wait.toMillis()), () -> ask(refused.requestId()));
-      return;
+    boolean tooOld = TOO_OLD.contains(refused.reason());
+    Duration wait = refused.retryAfter() == null && tooOld ? SOON : refused.retryAfter();
+    if (!tooOld || turnAtMs != null) {
+      turnAtMs = wait == null ? null : (Long) (context.nowMs() + wait.toMillis());
     }
-    end(refused.trouble(), refused.requestId());
+    boolean inTime = wait != null && context.nowMs() + Math.max(1, wait.toMillis()) < untilMs;
+    if (inTime && (tooOld || COME_BACK.contains(refused.reason()))) {
+      // Nobody remembers a stale request: who named it would be taken for a retry.
+      String repeats =
+          refused.reason() == RejectReason.STALE ? plan.retryOf() : refused.requestId();
+      comeBack = later(Math.max(1, wait.toMillis()), () -> ask(repeats));
+    } else {
+      end(
+          tooOld
+              ? new Trouble(429, refused.getMessage(), remainingEta(), false)
+              : refused.trouble(),
+          refused.requestId());
+    }
   }
 
   private void endHold() {

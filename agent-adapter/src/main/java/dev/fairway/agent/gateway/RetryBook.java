@@ -18,7 +18,7 @@ final class RetryBook {
   static final int CALLS_MAX = 20_000;
   static final long FOR_MS = 15 * 60 * 1_000;
 
-  private record Key(String member, String bodyHash) {}
+  private record Key(String triesOf, String bodyHash) {}
 
   private final Map<Key, Tries> calls =
       new LinkedHashMap<>() {
@@ -40,14 +40,20 @@ final class RetryBook {
   /**
    * The tries that a call belongs to.
    *
+   * @param triesOf who the call is a try of
    * @param saidRetry whether the client says that it is a retry
-   * @param allowed retries that the client allows, or null if it does not say
+   * @param allowed how often the client allows this call to be repeated after this try, or null if
+   *     it does not say; of a call that is known that may take from its budget, and adds nothing
    */
   synchronized Tries of(
-      String member, String bodyHash, boolean saidRetry, Integer allowed, long nowMs) {
-    Key key = new Key(member, bodyHash);
+      String triesOf, String bodyHash, boolean saidRetry, Integer allowed, long nowMs) {
+    Key key = new Key(triesOf, bodyHash);
     Tries known = calls.get(key);
     if (known != null && nowMs - known.atMs <= FOR_MS && (known.failed || saidRetry)) {
+      if (allowed != null) {
+        // A call that went upstream before spends one for this try itself.
+        known.budget.lowerTo(known.sent == 0 ? allowed : allowed + 1);
+      }
       return known;
     }
     int retries = allowed == null ? retriesMax : Math.min(retriesMax, allowed);

@@ -36,9 +36,12 @@ final class Settling {
     this.signal = signal;
   }
 
-  /** Some of the answer passed. The first time that a stream says something, it is told. */
+  /**
+   * Some of the answer passed. A stream is told of once, when it has said its input, or when its
+   * content begins without that; what comes before, such as a ping or half an event, says nothing.
+   */
   void progressed() {
-    if (!begun && tap.isStream()) {
+    if (!begun && tap.isStream() && tap.saidItsBeginning()) {
       begun = true;
       grant.inProgress(Readings.inputOf(tap.usageSoFar()), signal);
     }

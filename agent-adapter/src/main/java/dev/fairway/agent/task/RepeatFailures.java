@@ -1,22 +1,25 @@
 package dev.fairway.agent.task;
 
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Notices that an agent runs in circles: the same tests fail, and the change it tried is much like
  * one it tried before. What it counts goes into {@code LeaseCall.Builder.repeatFailures} or the
  * header {@code x-fairway-repeat-failures}: the coordinator then lets others pass.
  *
- * <p>Fewer failing tests, or others, are progress, and the count begins anew. The same tests after
- * a change of another kind are neither: it stays.
+ * <p>Fewer failing tests than ever before are progress, and so are others alone; then the count
+ * begins anew. More tests, or fewer than a moment ago, are not: who breaks one and mends it again
+ * runs in a circle too. The same tests after a change of another kind are neither: it stays.
  *
  * <p>{@value #STEPS_MAX} steps are known, with their last {@value #ATTEMPTS_MAX} changes as
- * sketches; beyond, the one unused longest is forgotten. Thread-safe.
+ * sketches and {@value #TESTS_MAX} of the tests that failed after each, the first by name; beyond,
+ * the step unused longest is forgotten. Thread-safe.
  */
 public final class RepeatFailures {
   /** Two changes are alike from here on, if nothing else is said. */
@@ -27,11 +30,33 @@ public final class RepeatFailures {
 
   static final int STEPS_MAX = 10_000;
   static final int ATTEMPTS_MAX = 8;
+  static final int TESTS_MAX = 200;
+
+  /** What stands for the tests of what did not build. */
+  private static final Set<String> NOT_BUILT = Set.of("");
+
+  private record Attempt(Set<String> failing, DiffSketch diff) {}
 
   private static final class Step {
-    private Set<String> failing = Set.of();
-    private final Deque<DiffSketch> attempts = new ArrayDeque<>();
+    private final Deque<Attempt> attempts = new ArrayDeque<>();
+    private int leastFailing = Integer.MAX_VALUE;
     private int repeats;
+
+    boolean wasTried(Attempt now, double threshold) {
+      return attempts.stream()
+          .anyMatch(
+              before ->
+                  sharesATest(before, now) && before.diff().similarity(now.diff()) >= threshold);
+    }
+
+    /** Whether none of the tests that failed last fails now. */
+    boolean failsElsewhere(Attempt now) {
+      return attempts.isEmpty() || !sharesATest(attempts.getLast(), now);
+    }
+
+    private static boolean sharesATest(Attempt one, Attempt other) {
+      return !Collections.disjoint(one.failing(), other.failing());
+    }
   }
 
   private final double threshold;
@@ -73,21 +98,27 @@ public final class RepeatFailures {
    */
   public synchronized int failed(String step, Set<String> failingTests, String diff) {
     Step known = steps.computeIfAbsent(step, name -> new Step());
-    Set<String> failing = new TreeSet<>(failingTests);
-    if (!failing.equals(known.failing)) {
-      known.failing = failing;
+    if (!failingTests.isEmpty() && failingTests.size() < known.leastFailing) {
+      known.leastFailing = failingTests.size();
       known.attempts.clear();
+    }
+    Attempt now = new Attempt(kept(failingTests), DiffSketch.of(diff));
+    if (known.wasTried(now, threshold)) {
+      known.repeats = Math.min(COUNT_MAX, known.repeats + 1);
+    } else if (known.failsElsewhere(now)) {
       known.repeats = 0;
     }
-    DiffSketch sketch = DiffSketch.of(diff);
-    if (known.attempts.stream().anyMatch(before -> before.similarity(sketch) >= threshold)) {
-      known.repeats = Math.min(COUNT_MAX, known.repeats + 1);
-    }
-    known.attempts.add(sketch);
+    known.attempts.add(now);
     if (known.attempts.size() > ATTEMPTS_MAX) {
       known.attempts.remove();
     }
     return known.repeats;
+  }
+
+  private static Set<String> kept(Set<String> failing) {
+    return failing.isEmpty()
+        ? NOT_BUILT
+        : failing.stream().sorted().limit(TESTS_MAX).collect(Collectors.toUnmodifiableSet());
   }
 
   /** A step went well, or something else shows that it goes on. */

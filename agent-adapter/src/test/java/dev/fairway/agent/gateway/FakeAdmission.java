@@ -3,6 +3,7 @@ package dev.fairway.agent.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.fairway.agent.AdmissionException;
 import dev.fairway.agent.Charge;
 import dev.fairway.agent.LeaseCall;
 import dev.fairway.agent.ProviderSignal;
@@ -43,6 +44,10 @@ final class FakeAdmission implements Admission {
   final List<String> expiring = new CopyOnWriteArrayList<>();
 
   final List<Settled> settled = new CopyOnWriteArrayList<>();
+
+  /** How long ago calls were sent and answered, by who makes them. */
+  final List<String> measured = new CopyOnWriteArrayList<>();
+
   final List<Settled> inProgress = new CopyOnWriteArrayList<>();
   final List<Asked> requeued = new CopyOnWriteArrayList<>();
   final List<String> tasks = new CopyOnWriteArrayList<>();
@@ -59,6 +64,9 @@ final class FakeAdmission implements Admission {
 
   /** Run whenever something is asked, before it is answered. */
   volatile Asking asking = () -> {};
+
+  /** Whether every grant has expired by the time it is used. */
+  volatile boolean expired;
 
   volatile Duration ttl = Duration.ofMinutes(2);
 
@@ -127,11 +135,6 @@ final class FakeAdmission implements Admission {
     }
 
     @Override
-    public String leaseId() {
-      return "lease-" + requestId;
-    }
-
-    @Override
     public int attempt() {
       return attempt;
     }
@@ -153,12 +156,19 @@ final class FakeAdmission implements Admission {
 
     @Override
     public void markSent() {
-      // Nobody measures here.
+      if (expired) {
+        throw new AdmissionException("Expected to send in time, but the lease has expired.");
+      }
     }
 
     @Override
     public void markAnswered() {
       answered.incrementAndGet();
+    }
+
+    @Override
+    public void measured(Duration sinceSent, Duration sinceAnswered) {
+      measured.add(sinceSent + " " + sinceAnswered);
     }
 
     @Override

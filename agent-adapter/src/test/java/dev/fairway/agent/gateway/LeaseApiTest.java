@@ -4,6 +4,7 @@ import static dev.fairway.agent.gateway.GatewayFixture.json;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.fairway.agent.ProviderSignal.Dimension;
 import dev.fairway.agent.QueueUpdate;
 import dev.fairway.agent.UsageReport;
 import dev.fairway.agent.gateway.FakeAdmission.Asked;
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -59,6 +61,41 @@ class LeaseApiTest {
     FakeAdmission.Settled told = fixture.admission.onlySettled();
     assertThat(told.usage()).isEqualTo(new UsageReport(75L, 0L, 0L, 9L, true));
     assertThat(told.signal().limits()).hasSize(1);
+  }
+
+  @Test
+  void shouldTellTheTimesThatAnAgentHasMeasuredAndWhatRefusedIt() {
+    // given
+    JsonNode lease = json(fixture.post("/v1/leases", ASK.formatted(1_000)));
+    String signal =
+        "\"signal\":{\"status\":429,\"binding\":\"%s\",\"ms_since_send\":61000,\"age_ms\":60000}";
+    String report = "{\"outcome\":\"%s\"," + signal + "}";
+
+    // when
+    int running = fixture.settle(lease, report.formatted("IN_PROGRESS", "tokens")).statusCode();
+    int unknown = fixture.settle(lease, report.formatted("RATE_LIMITED", "bytes")).statusCode();
+    int over = fixture.settle(lease, report.formatted("RATE_LIMITED", "tokens")).statusCode();
+
+    // then
+    assertThat(List.of(running, unknown, over)).containsExactly(200, 400, 200);
+    assertThat(fixture.admission.measured).containsExactly("PT1M1S PT1M", "PT1M1S PT1M");
+    assertThat(fixture.admission.onlySettled().signal().binding()).isEqualTo(Dimension.TOKENS);
+  }
+
+  @Test
+  void shouldAskForADeadlineThatIsCountedFromNow() {
+    // given
+    Instant before = Instant.now();
+
+    // when
+    fixture.post("/v1/leases", ASK.formatted(0).replace("{", "{\"deadline_ms\":2000,"));
+    fixture.post("/v1/leases", ASK.formatted(0).replace("{", "{\"deadline_ms\":3600000,"));
+
+    // then: nobody waits for longer than the gateway holds a call
+    var soon = fixture.admission.asked.get(0).call();
+    assertThat(soon.deadline()).isBetween(before.plusSeconds(2), Instant.now().plusSeconds(2));
+    assertThat(soon.timeout()).isEqualTo(Duration.ofSeconds(7));
+    assertThat(fixture.admission.asked.get(1).call().timeout()).isEqualTo(Duration.ofSeconds(60));
   }
 
   @Test

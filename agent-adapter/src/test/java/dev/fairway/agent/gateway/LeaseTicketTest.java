@@ -6,11 +6,13 @@ import dev.fairway.agent.gateway.LeaseTicket.Report;
 import dev.fairway.agent.gateway.LeaseTicket.Status;
 import dev.fairway.agent.gateway.LeaseTicket.View;
 import dev.fairway.schemas.Outcome;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.eclipse.jetty.util.component.AbstractLifeCycle;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.junit.jupiter.api.Test;
@@ -35,6 +37,30 @@ class LeaseTicketTest {
     // then
     assertThat(asked.isCancelled()).isTrue();
     assertThat(ticket.view().outcome()).isEqualTo(Outcome.CANCELLED);
+  }
+
+  @Test
+  void shouldBeKeptByNoTimer() {
+    // given: granted, with its time to live ahead, and the watch for who does not ask
+    WeakReference<LeaseTicket> forgotten = new WeakReference<>(granted());
+
+    // when / then: nobody but timers knows it any more
+    Awaitility.await()
+        .until(
+            () -> {
+              System.gc();
+              return forgotten.get() == null;
+            });
+    clock.advance(600_000);
+  }
+
+  private LeaseTicket granted() {
+    LeaseTicket other = new LeaseTicket("o", "owner", null, clock::nowMs, clock);
+    CompletableFuture<Grant> asking = new CompletableFuture<>();
+    other.follow(asking);
+    asking.complete(new FreeGrant());
+    assertThat(other.tell().status()).isEqualTo(Status.GRANTED);
+    return other;
   }
 
   @Test
@@ -139,6 +165,23 @@ class LeaseTicketTest {
     // then: it may have been sent, and a report may still come
     assertThat(admission.settled).isEmpty();
     assertThat(admission.expiring).hasSize(1);
+  }
+
+  @Test
+  void shouldWaitForALateReportNoLongerThanItCounts() {
+    // given: a grant that was told of, and not reported on
+    ticket.follow(asked);
+    grant();
+    ticket.told(ticket.tell(), true);
+    clock.advance(admission.ttl.toMillis());
+
+    // when / then
+    clock.advance(LeaseDesk.LATE_MS - 1);
+    assertThat(admission.settled).isEmpty();
+    clock.advance(1);
+    assertThat(admission.outcomes()).containsExactly(Outcome.FAILED_AFTER_SEND);
+    ticket.report(report(Outcome.SUCCEEDED, false));
+    assertThat(admission.settled).hasSize(1);
   }
 
   @Test

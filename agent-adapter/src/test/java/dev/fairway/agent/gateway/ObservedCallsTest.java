@@ -134,8 +134,30 @@ class ObservedCallsTest {
     assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.UNLEASED);
   }
 
+  @Test
+  void shouldTellHowMuchHasToBeSentAgain() {
+    // when
+    Asked first = refusedCall("lorem ipsum dolor sit amet ".repeat(50));
+    first.grant(fixture.admission);
+    await().atMost(LONG).until(() -> modes().contains(ADMITTED));
+    fixture.upstream.otherwise(exchange -> FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER));
+    fixture.post("/v1/messages", GatewayFixture.message("and one that is not refused"));
+    await().atMost(LONG).until(() -> fixture.admission.asked.size() == 2);
+    fixture.admission.asked.get(1).grant(fixture.admission);
+    await().atMost(LONG).until(() -> modes().contains("\"calls\":2"));
+
+    // then
+    long tokens = first.call().estimate().inputTokens();
+    assertThat(tokens).isGreaterThan(250);
+    assertThat(modes()).contains("\"rate_limited_tokens\":" + tokens + "}");
+  }
+
   private Asked refusedCall() {
-    HttpResponse<String> answer = fixture.post("/v1/messages", GatewayFixture.message("hi"));
+    return refusedCall("hi");
+  }
+
+  private Asked refusedCall(String text) {
+    HttpResponse<String> answer = fixture.post("/v1/messages", GatewayFixture.message(text));
     assertThat(answer.statusCode()).isEqualTo(429);
     return fixture.admission.asked.get(0);
   }

@@ -121,6 +121,41 @@ class ProxyTest {
     assertThat(fixture.admission.onlySettled().usage().exact()).isTrue();
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "event: ping\ndata: {\"type\":\"ping\"}\n\n",
+        ": keep-alive\n\n",
+        "event: message_start\ndata: {\"type\":\"mess"
+      })
+  void shouldReportTheInputOfAStreamHoweverItBegins(String first) throws Exception {
+    // given: a beginning that says nothing of the input, and passes before the rest comes
+    String whole = STREAM.startsWith(first) ? STREAM : first + STREAM;
+    CountDownLatch goOn = new CountDownLatch(1);
+    fixture.upstream.then(
+        exchange -> {
+          OutputStream out = FakeUpstream.events(exchange);
+          FakeUpstream.write(out, first);
+          awaitLatch(goOn);
+          FakeUpstream.write(out, whole.substring(first.length()));
+          FakeUpstream.write(out, STREAM_END);
+        });
+
+    // when
+    HttpResponse<InputStream> response =
+        fixture.http.send(
+            fixture.request("/v1/messages", GatewayFixture.streamed("hi")),
+            HttpResponse.BodyHandlers.ofInputStream());
+    response.body().readNBytes(first.length());
+    goOn.countDown();
+    response.body().readAllBytes();
+
+    // then
+    assertThat(fixture.admission.inProgress).hasSize(1);
+    assertThat(fixture.admission.inProgress.get(0).usage().inputTokens()).isEqualTo(25);
+    assertThat(fixture.admission.onlySettled().usage().outputTokens()).isEqualTo(15);
+  }
+
   @Test
   void shouldSettleOnceWithWhatIsKnownWhenTheClientHangsUpMidStream() throws Exception {
     // given

@@ -8,6 +8,7 @@ import dev.fairway.agent.gateway.GatewayConfig.Caller;
 import dev.fairway.agent.gateway.GatewayConfig.Mode;
 import dev.fairway.agent.gateway.GatewayConfig.Route;
 import dev.fairway.agent.gateway.GatewayConfig.Upstream;
+import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
@@ -18,6 +19,8 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Calls that come again, callers with tokens, and configurations that cannot be. */
 class RetriesAndCallersTest {
@@ -121,6 +124,47 @@ class RetriesAndCallersTest {
     assertThat(answers.get(26).body()).contains("3 times");
     assertThat(fixture.gateway().stats().budgetsSpent()).isEqualTo(1);
     assertThat(fixture.gateway().stats().requeues()).isZero();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'8 0 0 0 0', 2", // What was allowed once is not given back.
+    "'8 - 0 0', 3", // Said late.
+    "'2 1 0 0', 3", // By who counts down before each try.
+    "'2 2 1 0 0', 3", // By who repeats what the error told.
+    "'0 5 5', 1"
+  })
+  void shouldHoldAClientToTheFewestRetriesThatItEverAllowed(String allowed, int sent) {
+    // given
+    fixture.upstream.otherwise(exchange -> FakeUpstream.json(exchange, 500, FAILURE));
+
+    // when
+    for (String budget : allowed.split(" ", -1)) {
+      String[] headers = {"x-session-id", "s", "x-fairway-retry-budget", budget};
+      fixture.post("/v1/messages", GatewayFixture.message("hi"), headers);
+    }
+
+    // then
+    assertThat(fixture.upstream.received).hasSize(sent);
+  }
+
+  @Test
+  void shouldKnowARetryOfACallWithoutASessionOverAnotherConnection() throws Exception {
+    // given
+    fixture.upstream.otherwise(exchange -> FakeUpstream.json(exchange, 500, FAILURE));
+    String body = "{\"model\":\"text-embedding-3-small\",\"input\":\"hi\"}";
+
+    // when: each try over a connection of its own
+    for (int i = 0; i < 9; i++) {
+      HttpRequest again = fixture.request("/v1/embeddings", body, "x-fairway-retry-budget", "2");
+      HttpClient.newHttpClient().send(again, HttpResponse.BodyHandlers.discarding());
+    }
+
+    // then: the same bytes after a failure are a retry, other bytes are not
+    assertThat(fixture.upstream.received).hasSize(3);
+    assertThat(fixture.admission.asked.get(1).call().retryOf()).isEqualTo("r1");
+    assertThat(fixture.post("/v1/embeddings", body.replace("hi", "ho")).statusCode())
+        .isEqualTo(500);
   }
 
   @Test

@@ -18,9 +18,11 @@ import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -210,6 +212,38 @@ class WaitingTest {
         .contains(
             "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\"");
     assertThat(join(chat).body()).contains("data: {\"error\":{\"message\":");
+  }
+
+  @Test
+  void shouldEndAStreamOfResponsesWithTheErrorEventOfThatApi() {
+    // given
+    fixture.upstream.then(
+        exchange ->
+            FakeUpstream.json(
+                exchange,
+                400,
+                """
+                {"error": {"message": "No such tool", "type": "invalid_request_error",
+                           "param": "tools", "code": null}}"""));
+    List<CompletableFuture<HttpResponse<String>>> answers =
+        Stream.of("one", "two")
+            .map(text -> "{\"model\":\"gpt-4o\",\"stream\":true,\"input\":\"" + text + "\"}")
+            .map(body -> fixture.postAsync("/v1/responses", body, "x-stainless-timeout", "1"))
+            .toList();
+
+    // when: one is refused here, one by the upstream
+    await().atMost(LONG).until(() -> fixture.gateway().stats().keptAlive() == 2);
+    asked(0).refuse(RejectReason.QUEUE_WAIT_TOO_LONG, Duration.ofHours(1));
+    asked(1).grant(fixture.admission);
+
+    // then
+    assertThat(answers)
+        .extracting(answer -> join(answer).body().replaceAll("(?m)^: .*\n\n", ""))
+        .containsExactlyInAnyOrder(
+            "event: error\ndata: {\"type\":\"error\",\"code\":\"rate_limit_exceeded\","
+                + "\"message\":\"because of QUEUE_WAIT_TOO_LONG\",\"param\":null,\"sequence_number\":0}\n\n",
+            "event: error\ndata: {\"type\":\"error\",\"code\":\"invalid_request_error\","
+                + "\"message\":\"No such tool\",\"param\":\"tools\",\"sequence_number\":0}\n\n");
   }
 
   @Test
@@ -420,12 +454,107 @@ class WaitingTest {
             Duration.ofSeconds(5));
 
     // when
-    var unused = fixture.postAsync("/v1/messages", GatewayFixture.streamed("hi"));
+    final long beganNanos = System.nanoTime();
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.streamed("hi"));
 
-    // then
+    // then: nobody grants it, and it is kept alive until the hold is over
     assertThat(asked(0).call().timeout().minusMillis(Line.HOLD_SLACK_MS))
         .isBetween(Duration.ofSeconds(2), Duration.ofSeconds(3));
+    HttpResponse<String> given = join(answer);
+    assertThat(Duration.ofNanos(System.nanoTime() - beganNanos))
+        .isBetween(Duration.ofMillis(2_900), LONG);
+    assertThat(given.statusCode()).isEqualTo(200);
+    assertThat(given.body())
+        .startsWith(": ")
+        .contains("event: error\n", "rate_limit_error", "within 3000 ms");
+    assertThat(asked(0).answer()).isCancelled();
+    assertThat(fixture.admission.granted).hasValue(0);
+    assertThat(fixture.upstream.received).isEmpty();
+  }
+
+  @Test
+  void shouldWaitOnWhereOnlyTheTimeOfTheRequestIsOver() {
+    // given
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.message("hi"));
+
+    // when: twice, as nobody knows when a slot comes free
+    asked(0).refuse(RejectReason.DEADLINE_PASSED, Duration.ofMillis(50));
+    asked(1).refuse(RejectReason.DEADLINE_PASSED, Duration.ofMillis(50));
+    asked(2).grant(fixture.admission);
+
+    // then
+    assertThat(asked(1).call().retryOf()).isEqualTo("r1");
+    assertThat(asked(2).call().retryOf()).isEqualTo("r2");
+    assertThat(join(answer).statusCode()).isEqualTo(200);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"DEADLINE_PASSED, r1", "STALE,"})
+  void shouldAskAnewWhereTheRequestWasTooOldWhenItWasRead(RejectReason tooOld, String repeats) {
+    // given: the coordinator was silent for longer than a request is good for
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.streamed("hi"));
+
+    // when: it has no place, so nobody says when to come back
+    asked(0).refuse(tooOld, null);
+    asked(1).grant(fixture.admission);
+
+    // then: nobody remembers a stale one, and who named it would be taken for a retry
+    assertThat(asked(1).call().retryOf()).isEqualTo(repeats);
+    assertThat(join(answer).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void shouldWaitOnWhereTheTimeOfARequestIsOverThatWentBackInLine() {
+    // given
+    fixture
+        .upstream
+        .then(
+            exchange ->
+                FakeUpstream.json(exchange, 429, "{\"error\":{\"type\":\"rate_limit_error\"}}"))
+        .then(exchange -> FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER));
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.message("hi"));
     asked(0).grant(fixture.admission);
+    await().atMost(LONG).until(() -> !fixture.admission.requeued.isEmpty());
+
+    // when
+    fixture.admission.requeued.get(0).refuse(RejectReason.DEADLINE_PASSED, Duration.ofMillis(50));
+    asked(1).grant(fixture.admission);
+
+    // then
+    assertThat(asked(1).call().retryOf()).isEqualTo("r1");
+    assertThat(join(answer).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void shouldNameNoTimeToComeBackWhereTheWaitForASlotEndsWithItsRequest() {
+    // given
+    fixture.waits = holds(Duration.ofSeconds(2));
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.message("hi"), "x-stainless-timeout", "3");
+    asked(0).call().onQueued().accept(new QueueUpdate(1, Duration.ZERO, Optional.empty()));
+
+    // when: the soonest time that anybody is told, and the hold is over by then
+    asked(0).refuse(RejectReason.DEADLINE_PASSED, Duration.ofSeconds(5));
+
+    // then
+    HttpResponse<String> refused = join(answer);
+    assertThat(refused.statusCode()).isEqualTo(429);
+    assertThat(refused.headers().firstValue("retry-after")).isEmpty();
+    assertThat(refused.headers().firstValue("x-should-retry")).contains("false");
+  }
+
+  private static Waits holds(Duration holdMax) {
+    return new Waits(
+        Duration.ofSeconds(1),
+        Duration.ZERO,
+        holdMax,
+        Duration.ofSeconds(1),
+        Duration.ofSeconds(60),
+        Duration.ofSeconds(5));
   }
 
   private Asked asked(int index) {

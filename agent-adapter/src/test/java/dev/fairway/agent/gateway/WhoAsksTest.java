@@ -99,6 +99,48 @@ class WhoAsksTest {
   }
 
   @Test
+  void shouldTakeTheRequestIdOfCodexForItsThreadAndThatOfOthersForNothing() {
+    // when
+    Asker root =
+        ask(anybody(), body("hi"), "session_id", "session-1", "x-client-request-id", "thread-1");
+    Asker sub =
+        ask(anybody(), body("hi"), "session-id", "session-1", "x-client-request-id", "thread-2");
+    Asker named =
+        ask(
+            anybody(),
+            body("hi"),
+            "session-id",
+            "session-1",
+            "thread-id",
+            "thread-3",
+            "x-client-request-id",
+            "other");
+    Asker one = ask(anybody(), body("hi"), "x-client-request-id", "request-1");
+    Asker next = ask(anybody(), body("hi"), "x-client-request-id", "request-2");
+
+    // then
+    assertThat(root.member()).isEqualTo("codex-thread-1");
+    assertThat(sub.member()).isEqualTo("codex-thread-2");
+    assertThat(named.member()).isEqualTo("codex-thread-3");
+    assertThat(root.task()).isEqualTo(sub.task()).isEqualTo("codex-session-1");
+    assertThat(next.member()).isEqualTo(one.member());
+  }
+
+  @Test
+  void shouldTakeConversationsOfOneUserForFlowsOfOneTask() {
+    // when
+    Asker one = ask(anybody(), "{\"model\":\"m\",\"user\":\"u1\",\"input\":\"hi\"}");
+    Asker other = ask(anybody(), "{\"model\":\"m\",\"user\":\"u1\",\"input\":\"build it\"}");
+    Asker anthropic = ask(anybody(), user("u1"));
+
+    // then
+    assertThat(one.member()).isNotEqualTo(other.member());
+    assertThat(one.task()).isEqualTo("u-u1");
+    assertThat(other.task()).isEqualTo("u-u1");
+    assertThat(anthropic.task()).isEqualTo("u-u1");
+  }
+
+  @Test
   void shouldKnowOtherHarnesses() {
     // when / then
     assertThat(ask(anybody(), body("x"), "x-opencode-session", "s1").task()).isEqualTo("oc-s1");
@@ -150,7 +192,15 @@ class WhoAsksTest {
     // then
     assertThat(asker)
         .isEqualTo(
-            new Asker("team:agent-7", "team:T1", "reviewer", "batch", "payments", 2, 3_600_000L));
+            new Asker(
+                "team:agent-7",
+                "team:agent-7",
+                "team:T1",
+                "reviewer",
+                "batch",
+                "payments",
+                2,
+                3_600_000L));
   }
 
   @Test

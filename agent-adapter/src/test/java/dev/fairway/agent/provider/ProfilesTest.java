@@ -145,6 +145,11 @@ class ProfilesTest {
     "anthropic,429,{'error':{'type':'rate_limit_error'}},RATE_LIMITED,true",
     "anthropic,402,{'error':{'type':'billing_error'}},BILLING,false",
     "anthropic,400,{'error':{'type':'invalid_request_error'}},ERROR,false",
+    "anthropic,400,{'error':{'type':'invalid_request_error';'message':'Your credit balance is too low to access the API.'}},BILLING,false",
+    "openai,429,{'error':{'code':'billing_hard_limit_reached'}},BILLING,false",
+    "openai,429,{'error':{'code':'billing_not_active'}},BILLING,false",
+    "generic,429,{'error':{'code':'insufficient_balance'}},BILLING,false",
+    "anthropic,400,{'error':{'type':'billing_error'}},BILLING,false",
     "anthropic,500,{'error':{'type':'api_error'}},ERROR,true",
     "openai,429,{'error':{'code':'insufficient_quota'}},BILLING,false",
     "openai,429,{'error':{'code':'rate_limit_exceeded'}},RATE_LIMITED,true",
@@ -304,6 +309,71 @@ class ProfilesTest {
         .containsExactly(Map.entry(Dimension.REQUESTS, perMinute(null, 119L, 500L)));
     assertThat(older.waitMs()).isEqualTo(55_000);
     assertThat(older.binding()).isEqualTo(Dimension.TOKENS);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "60, 60",
+    "10, 10",
+    "1, 1",
+    "0, 60",
+    "-1, 60",
+    "soon, 60",
+    "1e9, 60",
+    "999999999, 60"
+  })
+  void shouldReadAzuresLimitOverItsRenewalPeriod(String period, long seconds) {
+    // when
+    ProviderReading reading =
+        Answers.answer(200)
+            .header("x-ratelimit-limit-requests", "20")
+            .header("x-ratelimit-remaining-requests", "19")
+            .header("x-ratelimit-renewalperiod-requests", period)
+            .header("x-ratelimit-remaining-tokens", "900")
+            .readBy("azure");
+
+    // then
+    assertThat(reading.limits().get(Dimension.REQUESTS))
+        .isEqualTo(new LimitReading(20L, 19L, null, Duration.ofSeconds(seconds)));
+    assertThat(reading.limits().get(Dimension.TOKENS)).isEqualTo(perMinute(null, 900L, null));
+  }
+
+  @Test
+  void shouldReadBedrocksUsageInHeaders() {
+    // when
+    ProviderReading reading =
+        Answers.answer(200)
+            .header("X-Amzn-Bedrock-Input-Token-Count", "20")
+            .header("X-Amzn-Bedrock-Output-Token-Count", "72")
+            .header("X-Amzn-Bedrock-Cache-Read-Input-Token-Count", "7")
+            .header("X-Amzn-Bedrock-Cache-Write-Input-Token-Count", "8")
+            .readBy("bedrock");
+
+    // then
+    assertThat(reading.usage()).isEqualTo(new ProviderUsage(20L, 7L, 8L, 72L, true));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "GenerateContentOutputTokensPerModelPerMinute, OUTPUT_TOKENS",
+    "GenerateContentInputTokensPerModelPerMinute, INPUT_TOKENS",
+    "GenerateContentPaidTierInputTokensPerModelPerMinute, INPUT_TOKENS",
+    "GenerateRequestsPerMinutePerProjectPerModel, REQUESTS"
+  })
+  void shouldTellWhatAGeminiQuotaLimits(String quotaId, Dimension dimension) {
+    // when
+    ProviderReading reading =
+        Answers.answer(429)
+            .body(
+                "{'error':{'status':'RESOURCE_EXHAUSTED','details':[{'violations':[{'quotaId':'"
+                    + quotaId
+                    + "','quotaValue':'1000'}]}]}}")
+            .readBy("gemini");
+
+    // then
+    assertThat(reading.binding()).isEqualTo(dimension);
+    assertThat(reading.limits())
+        .containsExactly(Map.entry(dimension, perMinute(1_000L, null, null)));
   }
 
   @Test

@@ -3,10 +3,14 @@ package dev.fairway.agent.task;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class RepeatFailuresTest {
   private static final String DIFF =
@@ -51,12 +55,85 @@ class RepeatFailuresTest {
   }
 
   @Test
+  void shouldForgetTheStepThatIsUnusedLongestOfTooMany() {
+    // given
+    for (int i = 0; i <= RepeatFailures.STEPS_MAX; i++) {
+      failures.failed("step-" + i, Set.of("t"), "+ a");
+      failures.failed("step-" + i, Set.of("t"), "+ a");
+    }
+
+    // when / then
+    assertThat(failures.count("step-1")).isEqualTo(1);
+    assertThat(failures.count("step-0")).isZero();
+  }
+
+  @Test
+  void shouldCompareAChangeWithTheLastOnesOnly() {
+    // given: a change, and then as many others as are kept
+    failures.failed("task", Set.of("t"), change(0));
+    for (int i = 1; i <= RepeatFailures.ATTEMPTS_MAX; i++) {
+      assertThat(failures.failed("task", Set.of("t"), change(i))).isZero();
+    }
+
+    // when / then
+    assertThat(failures.failed("task", Set.of("t"), change(0))).isZero();
+    assertThat(failures.failed("task", Set.of("t"), change(2))).isEqualTo(1);
+  }
+
+  /** Changes that have nothing in common. */
+  private static String change(int which) {
+    String word = "word" + (char) ('a' + which);
+    StringBuilder change = new StringBuilder();
+    for (char c = 'a'; c < 'k'; c++) {
+      change.append("+ ").append(word).append(c).append(' ').append(word).append("()\n");
+    }
+    return change.toString();
+  }
+
+  @Test
   void shouldSeeACircleOfTwoChanges() {
     // when / then
     assertThat(failures.failed("task", Set.of("t"), DIFF)).isZero();
     assertThat(failures.failed("task", Set.of("t"), OTHER)).isZero();
     assertThat(failures.failed("task", Set.of("t"), DIFF)).isEqualTo(1);
     assertThat(failures.failed("task", Set.of("t"), OTHER)).isEqualTo(2);
+  }
+
+  /** What fails in turn after much the same change, and what is counted. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "t1 | t1 t2 | 0 1 2 3 4 5", // one that breaks another, and mends it
+        "t1 | t2    | 0 0 1 2 3 4", // one that moves the fault
+        "t1 |       | 0 0 1 2 3 4", // one that does not even build
+        "t1 t2 | t1 | 0 0 1 2 3 4", // fewer once, which was progress
+        "t1 t2 | t2 t3 | 0 1 2 3 4 5"
+      })
+  void shouldSeeACircleWhateverFailsBesides(String one, String other, String counts) {
+    // given
+    List<Integer> found = new ArrayList<>();
+
+    // when
+    for (int i = 0; i < 6; i++) {
+      String failing = i % 2 == 0 ? one : other;
+      Set<String> tests = failing == null ? Set.of() : Set.of(failing.split(" "));
+      found.add(failures.failed("task", tests, DIFF));
+    }
+
+    // then
+    assertThat(found).extracting(String::valueOf).containsExactly(counts.split(" "));
+  }
+
+  @Test
+  void shouldBeginAnewWhereOtherTestsFailAlone() {
+    // given
+    failures.failed("task", Set.of("t1"), DIFF);
+    failures.failed("task", Set.of("t1"), DIFF);
+
+    // when / then: also where nothing is built for a while
+    assertThat(failures.failed("task", Set.of("t2"), OTHER)).isZero();
+    assertThat(failures.failed("task", Set.of(), "+ nothing like it")).isZero();
   }
 
   @Test

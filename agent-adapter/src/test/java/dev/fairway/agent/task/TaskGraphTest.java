@@ -49,6 +49,37 @@ class TaskGraphTest {
   }
 
   @Test
+  void shouldKeepNoMoreTasksOpenThanItMay() {
+    // given
+    for (int i = 0; i < TaskGraph.OPEN_MAX; i++) {
+      graph.declare("task-" + i, null, List.of());
+    }
+
+    // when / then
+    assertThatThrownBy(() -> graph.declare("one more", null, List.of()))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("fewer than " + TaskGraph.OPEN_MAX);
+    graph.done("task-0");
+    graph.declare("one more", null, List.of());
+    assertThat(told.get(told.size() - 1)).isEqualTo("one more STARTED []");
+  }
+
+  @Test
+  void shouldForgetTheOldestOfTooManyTasksThatEnded() {
+    // given
+    for (int i = 0; i <= TaskGraph.ENDED_MAX; i++) {
+      graph.declare("task-" + i, null, List.of());
+      graph.done("task-" + i);
+    }
+
+    // when / then
+    graph.declare("after the second", null, List.of("task-1"));
+    assertThatThrownBy(() -> graph.declare("after the first", null, List.of("task-0")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("task-0 is none");
+  }
+
+  @Test
   void shouldKeepBlockedWhatWaitsForAFailedTaskUntilThatIsDoneAgain() {
     // given
     graph.declare("a", null, List.of());

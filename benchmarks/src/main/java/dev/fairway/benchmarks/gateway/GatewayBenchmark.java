@@ -82,6 +82,7 @@ public final class GatewayBenchmark {
                 new UpSettings(
                     data.resolve("up"),
                     QuotaYaml.parse(config(provider.url(), key), "benchmark"),
+                    false,
                     null,
                     null,
                     new Topics(),

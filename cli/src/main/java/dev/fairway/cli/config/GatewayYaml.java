@@ -42,7 +42,7 @@ final class GatewayYaml {
   private static final String HOST = "127.0.0.1";
 
   /** Where the providers' own APIs are. */
-  private static final Map<String, String> URLS =
+  static final Map<String, String> URLS =
       Map.of(
           "anthropic", "https://api.anthropic.com",
           "openai", "https://api.openai.com",

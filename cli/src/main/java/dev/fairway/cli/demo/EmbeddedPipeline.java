@@ -67,7 +67,8 @@ final class EmbeddedPipeline implements AdmissionSide {
       throws IOException, InterruptedException {
     Path data = Files.createTempDirectory("fairway-demo-");
     UpProcess process =
-        new UpProcess(new UpSettings(data, null, null, null, new Topics(), 0, 0, 0), progress);
+        new UpProcess(
+            new UpSettings(data, null, false, null, null, new Topics(), 0, 0, 0), progress);
     EmbeddedPipeline side = new EmbeddedPipeline(limits, data, process);
     // Ctrl-C must not leave a broker's folder behind.
     Runtime.getRuntime().addShutdownHook(side.stopHook);

@@ -22,6 +22,8 @@ final class QuotaSetup {
               """
               quotas:
                 - id: demo
+                  provider: anthropic
+                  models: ["*"]
                   limits: {requests_per_minute: 60, input_tokens_per_minute: 100000, output_tokens_per_minute: 20000}
               """,
               "demo")

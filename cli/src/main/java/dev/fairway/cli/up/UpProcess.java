@@ -5,6 +5,7 @@ import dev.fairway.admission.AdmissionService;
 import dev.fairway.agent.gateway.GatewayConfig;
 import dev.fairway.cli.CliException;
 import dev.fairway.cli.config.GatewaySection;
+import dev.fairway.cli.config.StarterConfig;
 import dev.fairway.cli.embedded.BrokerCheck;
 import dev.fairway.cli.embedded.EmbeddedKafka;
 import dev.fairway.cli.embedded.RememberedPorts;
@@ -47,6 +48,7 @@ public final class UpProcess implements AutoCloseable {
   private final UpSettings settings;
   private final Consumer<String> progress;
   private final Parts parts = new Parts();
+  private GatewaySection gateway;
   private Addresses addresses;
   private List<String> quotaIds = List.of();
   private AdmissionService coordinator;
@@ -59,6 +61,7 @@ public final class UpProcess implements AutoCloseable {
    */
   public UpProcess(UpSettings settings, Consumer<String> progress) {
     this.settings = settings;
+    this.gateway = settings.config() == null ? null : settings.config().gateway();
     this.progress = progress;
   }
 
@@ -68,9 +71,9 @@ public final class UpProcess implements AutoCloseable {
    * @throws RuntimeException if a part does not start, with a message for people; close it then
    */
   public void start() {
-    if (gatewaySection() != null) {
-      GatewayProcess.check(gatewaySection());
-      if (gatewaySection().config().upstreams().isEmpty()) {
+    if (gateway != null) {
+      GatewayProcess.check(gateway);
+      if (gateway.config().upstreams().isEmpty()) {
         progress.accept(
             "gateway.upstreams names none: the gateway serves /v1/leases and /v1/tasks alone, and"
                 + " refuses calls of models");
@@ -97,9 +100,16 @@ public final class UpProcess implements AutoCloseable {
       QuotaSetup setup = new QuotaSetup(pipeline, progress);
       defined = setup.apply(settings.config());
       quotaIds = setup.ids();
-      if (gatewaySection() != null) {
+      if (isEmulated()) {
+        String provider = parts.add("emulated provider", EmulatedProvider.start()).uri().toString();
+        progress.accept("emulated provider at " + provider + ": no call leaves this machine");
+        gateway = StarterConfig.emulated(QuotaSetup.DEMO.getId(), provider);
+      } else if (settings.emulated() && settings.config() == null) {
+        progress.accept("no gateway: nothing says where calls of " + quotaIds + " go");
+      }
+      if (gateway != null) {
         // Before the dispatcher reads who is registered: no decision for it may go elsewhere.
-        GatewayProcess.register(gatewaySection().id(), pipeline);
+        GatewayProcess.register(gateway.id(), pipeline);
       }
     }
     AdmissionConfig deciding = coordinatorConfig(data, bootstrap, registry, httpPort);
@@ -114,14 +124,13 @@ public final class UpProcess implements AutoCloseable {
       // On a cluster another coordinator may decide by them.
       awaitInForce(httpPort, defined);
     }
-    String gateway =
-        gatewaySection() == null ? null : startGateway(data, bootstrap, registry, ports);
+    String url = gateway == null ? null : startGateway(data, bootstrap, registry, ports);
     addresses =
         new Addresses(
             bootstrap,
             registry,
             statusUrl(httpPort),
-            gateway,
+            url,
             settings.topics().prefix(),
             ProcessHandle.current().pid());
     data.publish(addresses);
@@ -135,6 +144,13 @@ public final class UpProcess implements AutoCloseable {
   /** Where it is reached; null before it has started. */
   public Addresses addresses() {
     return addresses;
+  }
+
+  /**
+   * What an agent is to have in its environment, by name; empty without a gateway to a provider.
+   */
+  public Map<String, String> agentExports() {
+    return gateway == null ? Map.of() : AgentExports.of(gateway.config(), addresses.gateway());
   }
 
   /** Ids of the quotas that were defined when it started. */
@@ -171,9 +187,9 @@ public final class UpProcess implements AutoCloseable {
       requirePort(asked, LOOPBACK, settings.registryPort(), "--registry-port");
     }
     requirePort(asked, LOOPBACK, settings.httpPort(), "--status-port");
-    if (gatewaySection() != null) {
-      GatewayConfig gateway = gatewaySection().config();
-      requirePort(asked, gateway.host(), gateway.port(), "gateway.port in --config");
+    if (gateway != null) {
+      GatewayConfig config = gateway.config();
+      requirePort(asked, config.host(), config.port(), "gateway.port in --config");
     }
   }
 
@@ -299,7 +315,7 @@ public final class UpProcess implements AutoCloseable {
 
   private String startGateway(
       DataFolder data, String bootstrap, String registry, RememberedPorts ports) {
-    GatewaySection section = gatewaySection();
+    GatewaySection section = gateway;
     int port = section.config().port();
     if (port == 0) {
       port = ports.choose("gateway", 0, "gateway.port in --config");
@@ -319,8 +335,11 @@ public final class UpProcess implements AutoCloseable {
         .url();
   }
 
-  private GatewaySection gatewaySection() {
-    return settings.config() == null ? null : settings.config().gateway();
+  /** Whoever has configured nothing yet has something to point an agent at. */
+  private boolean isEmulated() {
+    return settings.emulated()
+        && settings.config() == null
+        && quotaIds.equals(List.of(QuotaSetup.DEMO.getId()));
   }
 
   private Map<String, String> clientSettings() {

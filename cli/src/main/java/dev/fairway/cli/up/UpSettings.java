@@ -9,6 +9,8 @@ import java.nio.file.Path;
  *
  * @param data folder of everything that survives a restart
  * @param config what the configuration file says, or null without one
+ * @param emulated whether, without a configuration and where no quota but the demo one is defined,
+ *     there is a gateway to an emulated provider
  * @param bootstrap Kafka to use, or null for the embedded one
  * @param registry schema registry to use, or null for the one in this process
  * @param topics names of the topics
@@ -19,6 +21,7 @@ import java.nio.file.Path;
 public record UpSettings(
     Path data,
     FairwayConfig config,
+    boolean emulated,
     String bootstrap,
     String registry,
     Topics topics,

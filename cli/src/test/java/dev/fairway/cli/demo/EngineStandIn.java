@@ -70,6 +70,8 @@ final class EngineStandIn implements AdmissionSide {
                 null,
                 null,
                 null,
+                null,
+                null,
                 Map.of(),
                 Map.of(),
                 Map.of(),

@@ -69,6 +69,12 @@ final class EmulatedApis implements AutoCloseable {
     chunkPauseMs = pauseMs;
   }
 
+  /** What the bucket holds now. */
+  synchronized void level(long tokens) {
+    refill();
+    level = tokens;
+  }
+
   static long inputTokens(byte[] body) {
     return body.length / LETTERS_PER_TOKEN;
   }

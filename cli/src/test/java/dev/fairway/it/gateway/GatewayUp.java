@@ -1,5 +1,6 @@
 package dev.fairway.it.gateway;
 
+import dev.fairway.cli.config.FairwayConfig;
 import dev.fairway.cli.config.QuotaYaml;
 import dev.fairway.cli.ops.Pipeline;
 import dev.fairway.cli.ops.StatusClient;
@@ -38,29 +39,45 @@ final class GatewayUp implements AutoCloseable {
     try {
       Path data = Files.createTempDirectory("fairway-gateway-it");
       Path key = Files.writeString(data.resolve("key"), "sk-upstream\n");
-      UpProcess process =
-          new UpProcess(
-              new UpSettings(
-                  data.resolve("up"),
-                  QuotaYaml.parse(yaml.replace("%KEY%", key.toString()), "test"),
-                  null,
-                  null,
-                  new Topics(),
-                  0,
-                  0,
-                  0),
-              line -> {});
-      GatewayUp up = new GatewayUp(data, process);
-      try {
-        process.start();
-      } catch (RuntimeException e) {
-        up.close();
-        throw e;
-      }
-      return up;
+      return start(data, QuotaYaml.parse(yaml.replace("%KEY%", key.toString()), "test"));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Starts it as a user has it who has no configuration. */
+  static GatewayUp startWithoutFile() {
+    return start((FairwayConfig) null);
+  }
+
+  /** Starts it with a configuration. */
+  static GatewayUp start(FairwayConfig config) {
+    try {
+      return start(Files.createTempDirectory("fairway-gateway-it"), config);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static GatewayUp start(Path data, FairwayConfig config) {
+    UpProcess process =
+        new UpProcess(
+            new UpSettings(
+                data.resolve("up"), config, config == null, null, null, new Topics(), 0, 0, 0),
+            line -> {});
+    GatewayUp up = new GatewayUp(data, process);
+    try {
+      process.start();
+    } catch (RuntimeException e) {
+      up.close();
+      throw e;
+    }
+    return up;
+  }
+
+  /** What an agent is to have in its environment. */
+  Map<String, String> agentExports() {
+    return process.agentExports();
   }
 
   String url() {

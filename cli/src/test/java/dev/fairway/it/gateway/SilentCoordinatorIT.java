@@ -9,6 +9,7 @@ import dev.fairway.agent.AdmissionClientConfig;
 import dev.fairway.agent.SafeCapacity;
 import dev.fairway.agent.gateway.Gateway;
 import dev.fairway.agent.gateway.ModeStore;
+import dev.fairway.cli.CliException;
 import dev.fairway.cli.config.FairwayConfig;
 import dev.fairway.cli.config.GatewaySection;
 import dev.fairway.cli.config.QuotaYaml;
@@ -55,16 +56,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The coordinator goes away under load and comes back. For longer than the default: {@code
- * -Dfairway.silence.seconds=30}.
+ * The coordinator goes away under load for half a minute and comes back; for another time: {@code
+ * -Dfairway.silence.seconds=120}.
  */
 class SilentCoordinatorIT {
-  private static final int SILENCE_S = Integer.getInteger("fairway.silence.seconds", 12);
-  private static final int AGENTS = 8;
+  private static final int SILENCE_S = Integer.getInteger("fairway.silence.seconds", 30);
+
+  /** So many that a call waits longer for the share than for the first repeat of its request. */
+  private static final int AGENTS = 40;
+
   private static final String QUOTA = "ant/sonnet";
   private static final long LIMIT = 60_000;
   private static final double FLOOR = 0.6;
-  private static final Duration SILENT_AFTER = Duration.ofSeconds(2);
+  private static final Duration SILENT_AFTER = Duration.ofSeconds(5);
   private static final String TEXT = "lorem ipsum dolor sit amet ".repeat(37);
 
   private record Answer(int agent, int status, long atNanos) {}
@@ -123,7 +127,11 @@ class SilentCoordinatorIT {
     startCoordinator();
     StatusClient status =
         new StatusClient(List.of(URI.create("http://127.0.0.1:" + coordinator.httpPort())));
-    await().atMost(Duration.ofSeconds(60)).until(() -> status.quotasById().containsKey(QUOTA));
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .ignoreExceptionsInstanceOf(
+            CliException.class) // It says so while it is too busy to answer.
+        .until(() -> status.quotasById().containsKey(QUOTA));
     dispatcher = TestServices.dispatcher(registry.url(), topics);
     assertThat(dispatcher.awaitHealthy(Duration.ofSeconds(60))).isTrue();
     client =
@@ -167,21 +175,25 @@ class SilentCoordinatorIT {
     coordinator.close();
     final long goneNanos = System.nanoTime();
     long share = share();
+    await().atMost(Duration.ofSeconds(30)).until(() -> client.stats().silentKeys() == 1);
+    final long resendsBefore = client.stats().resends();
     pass(SILENCE_S);
     assertThat(client.stats().silentKeys()).as("the alert").isEqualTo(1);
     final long unleasedInSilence = client.stats().unleased();
-    long resends = client.stats().resends();
     final long backNanos = System.nanoTime();
     startCoordinator();
     await().atMost(Duration.ofSeconds(60)).until(() -> client.stats().silentKeys() == 0);
     final long heardNanos = System.nanoTime();
-    resends = client.stats().resends() - resends;
+    final long resends = client.stats().resends() - resendsBefore;
     pass(6);
     working = false;
     agents.shutdown();
     assertThat(agents.awaitTermination(90, TimeUnit.SECONDS)).isTrue();
 
-    // then: no agent noticed, and the provider refused nobody: that is what a storm would show in
+    // then: one request is for all, though each waits so long that it would ask again by itself
+    assertThat(resends).as("no storm of requests").isLessThanOrEqualTo(AGENTS / 4);
+
+    // then: no agent noticed, and the provider refused nobody
     assertThat(callsBefore).isPositive();
     assertThat(answers).allMatch(answer -> answer.status() == 200);
     assertThat(apis.refused.get()).isZero();
@@ -219,7 +231,6 @@ class SilentCoordinatorIT {
         inTheSecondAfter);
     assertThat(share).isBetween(1L, (long) (FLOOR * LIMIT));
     assertThat((double) used).as("no more than the share").isLessThanOrEqualTo(share * minutes);
-    assertThat(resends).as("no storm of requests").isLessThanOrEqualTo(AGENTS);
     // Each call asks once, and again after a rejection that named a time or an unanswered request.
     assertThat(requests(journal))
         .isLessThanOrEqualTo(

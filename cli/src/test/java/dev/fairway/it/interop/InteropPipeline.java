@@ -87,7 +87,8 @@ final class InteropPipeline implements AutoCloseable {
       Path data = Files.createTempDirectory("fairway-interop");
       UpProcess process =
           new UpProcess(
-              new UpSettings(data, null, null, registryUrl, new Topics(), 0, 0, 0), line -> {});
+              new UpSettings(data, null, false, null, registryUrl, new Topics(), 0, 0, 0),
+              line -> {});
       try {
         process.start();
         return new InteropPipeline(data, process);

@@ -215,18 +215,8 @@ public final class SimulateReport {
           .append(Html.escape(String.join(", ", runs.keySet())))
           .append(".</p>\n");
     }
-    for (StudyResult.Beaten beaten : study.beaten()) {
-      html.append("<p class=\"muted\">")
-          .append(
-              String.format(
-                  Locale.ROOT,
-                  "Seed %d: %s beats the clairvoyant in %s, %s%s.",
-                  beaten.seed(),
-                  beaten.policy().wireName(),
-                  Html.escape(beaten.metric().title()),
-                  Double.isInfinite(beaten.factor()) ? "" : "by a factor of ",
-                  beaten.words()))
-          .append("</p>\n");
+    for (String line : StudyTable.beaten(study)) {
+      html.append("<p class=\"muted\">").append(Html.escape(line)).append(".</p>\n");
     }
   }
 

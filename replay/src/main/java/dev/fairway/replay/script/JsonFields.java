@@ -131,12 +131,18 @@ public final class JsonFields {
 
   /** True or false, or what stands for an absent field. */
   public boolean bool(String name, boolean absent) {
+    Boolean value = booleanOrNull(name);
+    return value == null ? absent : value;
+  }
+
+  /** True or false, or null if it is absent. */
+  Boolean booleanOrNull(String name) {
     JsonNode value = take(name);
     if (value == null) {
-      return absent;
+      return null;
     }
     if (!value.isBoolean()) {
-      return expected(name, "true or false", value, absent);
+      return expected(name, "true or false", value, null);
     }
     return value.booleanValue();
   }

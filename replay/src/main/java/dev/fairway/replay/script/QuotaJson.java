@@ -107,6 +107,8 @@ public final class QuotaJson {
         .setMaxQueueWaitMs(in.durationMs("max_queue_wait"))
         .setOutputReservation(in.enumeration("output_reservation", OutputReservation.class, null))
         .setDefaultEstimate(in.longOrNull("default_estimate"))
+        .setOutputBurndown(in.integerOrNull("output_burndown"))
+        .setCacheReadsCount(in.booleanOrNull("cache_reads_count"))
         .setLateSettlementWindowMs(in.durationMs("late_settlement_window"))
         .setQueueMax(in.integerOrNull("queue_max"))
         .setQueueMaxPerAgent(in.integerOrNull("queue_max_per_agent"))

@@ -1,8 +1,10 @@
 package dev.fairway.replay.simulate;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /** A study's result as lines for people: means with the standard deviation over the seeds. */
@@ -37,18 +39,24 @@ public final class StudyTable {
             result.options().provider().rho(),
             result.seeds()));
     lines.addAll(aligned(rows(result)));
-    for (StudyResult.Beaten beaten : result.beaten()) {
-      lines.add(
-          String.format(
-              Locale.ROOT,
-              "seed %d: %s beats the clairvoyant, %s %s",
-              beaten.seed(),
-              beaten.policy().wireName(),
-              beaten.metric().title(),
-              beaten.words()));
-    }
+    lines.addAll(beaten(result));
     result.silent().forEach(silent -> lines.add(line(silent)));
     lines.add(parameters(result));
+    return lines;
+  }
+
+  /** Where the reference was beaten: a line for each policy and metric, with all its seeds. */
+  public static List<String> beaten(StudyResult result) {
+    Map<String, List<String>> seeds = new LinkedHashMap<>();
+    for (StudyResult.Beaten beaten : result.beaten()) {
+      String what =
+          beaten.policy().wireName() + " beats the clairvoyant, " + beaten.metric().title();
+      seeds
+          .computeIfAbsent(what, unused -> new ArrayList<>())
+          .add(beaten.words() + " on seed " + beaten.seed());
+    }
+    List<String> lines = new ArrayList<>();
+    seeds.forEach((what, each) -> lines.add(what + ": " + String.join(", ", each)));
     return lines;
   }
 

@@ -9,7 +9,7 @@ import java.util.Optional;
 /** Whether the fleet could do without admission: where no backoff costs it anything that counts. */
 public final class Verdict {
   /** Work done and pull requests merged, of what the best admission gives, still as good. */
-  private static final double AS_GOOD = 0.97;
+  static final double AS_GOOD = 0.97;
 
   /** Tokens paid for each useful one, above the best admission's, still as cheap. */
   private static final double AS_CHEAP = 1.03;

@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Event.UnleasedCharged;
+import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -30,6 +31,51 @@ final class BrokenUse {
           }
           return settled(e, e.outcome(), none);
         });
+  }
+
+  /** An output token counts as one, whatever the quota says. */
+  static List<Step> forgetTheBurndown(List<Step> steps) {
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      Settlement.Usage usage =
+          step.command() instanceof Command.SettleLease c ? c.settlement().usage() : null;
+      long output = usage == null || usage.outputTokens() == null ? 0 : usage.outputTokens();
+      List<Event> events = new ArrayList<>();
+      for (Event event : step.handled().events()) {
+        boolean burns =
+            event instanceof LeaseSettled e
+                && e.quotaId().equals("k/b")
+                && e.actual().has(Dimension.TOKENS);
+        events.add(burns ? withLess((LeaseSettled) event, 2 * output) : event);
+      }
+      result.add(Tamper.events(step, events));
+    }
+    return result;
+  }
+
+  /** What is read from the cache never counts. */
+  static List<Step> forgetCacheReads(List<Step> steps) {
+    List<Step> result = new ArrayList<>();
+    for (Step step : steps) {
+      Settlement.Usage usage =
+          step.command() instanceof Command.SettleLease c ? c.settlement().usage() : null;
+      long read = usage == null || usage.cacheReadTokens() == null ? 0 : usage.cacheReadTokens();
+      List<Event> events = new ArrayList<>();
+      for (Event event : step.handled().events()) {
+        boolean reads =
+            event instanceof LeaseSettled e
+                && e.quotaId().equals("k/a")
+                && e.actual().has(Dimension.INPUT_TOKENS);
+        events.add(reads ? withLess((LeaseSettled) event, read) : event);
+      }
+      result.add(Tamper.events(step, events));
+    }
+    return result;
+  }
+
+  private static LeaseSettled withLess(LeaseSettled e, long tokens) {
+    Dimension d = e.actual().has(Dimension.TOKENS) ? Dimension.TOKENS : Dimension.INPUT_TOKENS;
+    return settled(e, e.outcome(), e.actual().with(d, e.actual().get(d) - tokens));
   }
 
   static List<Step> believeNeverSent(List<Step> steps) {

@@ -202,6 +202,7 @@ class InvariantsPropertyTest {
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     List<Step> steps = EngineRun.of(preset, actions);
     assertThat(UseBook.whatIsToldCounts(steps)).isEmpty();
+    assertThat(UseBook.endsCountAsTheQuotaSays(steps)).isEmpty();
     assertThat(UseBook.unleasedCallsCountOnce(steps)).isEmpty();
   }
 

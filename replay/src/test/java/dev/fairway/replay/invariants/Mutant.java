@@ -377,6 +377,8 @@ enum Mutant {
       steps -> BrokenMargins.reserve(steps, output -> output / 2)),
   /** An end without a word gives back what was told before it. */
   GIVES_BACK_WHAT_WAS_TOLD(UseBook::whatIsToldCounts, BrokenUse::giveBackWhatWasTold),
+  FORGETS_THE_BURNDOWN(UseBook::endsCountAsTheQuotaSays, BrokenUse::forgetTheBurndown),
+  FORGETS_CACHE_READS(UseBook::endsCountAsTheQuotaSays, BrokenUse::forgetCacheReads),
   BELIEVES_NEVER_SENT(UseBook::whatIsToldCounts, BrokenUse::believeNeverSent),
   TAKES_THE_LAST_WORD(UseBook::whatIsToldCounts, BrokenUse::takeTheLastWord),
   /** A call without a lease is dropped where its id is that of a request. */

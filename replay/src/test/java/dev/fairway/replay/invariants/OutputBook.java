@@ -20,7 +20,7 @@ import java.util.Set;
 /**
  * The output that is reserved, against the outputs that settlements in the journal have told: three
  * of four of the role's last 200 (of all roles, while there are few of its own) do not exceed it,
- * and it is never above max_tokens.
+ * and it is never above max_tokens; times what an output token counts.
  */
 final class OutputBook {
   private static final int KEPT = 200;
@@ -85,7 +85,8 @@ final class OutputBook {
     QuotaDefinition definition = definitions.get(quotaId);
     Long most = waiter.request().estimate().maxOutputTokens();
     long reserved = waiter.forecast().outputTokens();
-    if (most != null && reserved > most) {
+    int burndown = definition.outputBurndown() == null ? 1 : definition.outputBurndown();
+    if (most != null && reserved > burndown * most) {
       wrong.add(waiter.request() + " is to reserve " + reserved + " of output");
     }
     if (unknown.contains(quotaId) || definition.preset() == Preset.SEED) {
@@ -97,6 +98,7 @@ final class OutputBook {
     if (learned != null) {
       expected = most == null ? learned : Math.min(most, learned);
     }
+    expected *= burndown;
     boolean mayBeClipped =
         definition.limits().has(Dimension.OUTPUT_TOKENS)
             || definition.limits().has(Dimension.TOKENS);

@@ -58,6 +58,47 @@ final class UseBook {
     return book.wrong;
   }
 
+  /** Of a call that succeeded counts what was told of it, as its quota says. */
+  static List<String> endsCountAsTheQuotaSays(List<Step> steps) {
+    UseBook book = new UseBook();
+    for (Step step : steps) {
+      for (Event event : step.handled().events()) {
+        book.define(event);
+        if (event instanceof LeaseSettled e
+            && e.outcome() == Outcome.SUCCEEDED
+            && book.ranked(e.quotaId())
+            && step.command() instanceof Command.SettleLease c) {
+          book.counted(e, c.settlement().usage());
+        }
+      }
+    }
+    return book.wrong;
+  }
+
+  private void counted(LeaseSettled e, Settlement.Usage usage) {
+    if (usage == null || usage.inputTokens() == null || usage.outputTokens() == null) {
+      return;
+    }
+    QuotaDefinition d = definitions.get(e.quotaId());
+    boolean reads = d.cacheReadsCount() != null && d.cacheReadsCount();
+    long input =
+        usage.inputTokens()
+            + (usage.cacheWriteTokens() == null ? 0 : usage.cacheWriteTokens())
+            + (reads && usage.cacheReadTokens() != null ? usage.cacheReadTokens() : 0);
+    long output = usage.outputTokens() * (d.outputBurndown() == null ? 1 : d.outputBurndown());
+    counted(e, Dimension.INPUT_TOKENS, input);
+    counted(e, Dimension.OUTPUT_TOKENS, output);
+    counted(e, Dimension.TOKENS, input + output);
+  }
+
+  private void counted(LeaseSettled e, Dimension d, long expected) {
+    // What is limited no more stays as it was charged.
+    boolean counts = e.actual().has(d) && definitions.get(e.quotaId()).limits().has(d);
+    if (counts && e.actual().get(d) != expected) {
+      wrong.add("lease " + e.leaseId() + " used " + e.actual() + ", and not " + expected + " " + d);
+    }
+  }
+
   private void define(Event event) {
     if (event instanceof Event.QuotaDefined e) {
       definitions.put(e.quotaId(), e.definition());

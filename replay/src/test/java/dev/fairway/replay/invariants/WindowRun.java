@@ -107,6 +107,8 @@ final class WindowRun {
         null,
         200L,
         null,
+        null,
+        null,
         100,
         50,
         null,

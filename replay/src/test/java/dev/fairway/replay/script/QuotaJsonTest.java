@@ -59,7 +59,7 @@ class QuotaJsonTest {
              "depth":{"input_tokens":30000},"level":{"input_tokens":-100},
              "margin":{"mode":"RATE","start":1.0,"floor":0.6,"cut":0.05,"creep":0.01,"clean_interval":"3m"},
              "lease_ttl":"120s","max_queue_wait_ms":60000,"output_reservation":"MAX_TOKENS",
-             "default_estimate":2000,"late_settlement_window":"10m","queue_max":7,
+             "default_estimate":2000,"output_burndown":5,"cache_reads_count":true,"late_settlement_window":"10m","queue_max":7,
              "queue_max_per_agent":3,"budgets":{"retries_per_task":12,"retry_share":0.1},
              "classes":{"interactive":{"reserve":0.2}},
              "tenants":{"t1":{"weight":2,"ceiling":0.5,"agents":["pay-*"],"roles":["worker"],"max_unblocks":8}},
@@ -92,6 +92,8 @@ class QuotaJsonTest {
     assertThat(quota.getMaxQueueWaitMs()).isEqualTo(60_000L);
     assertThat(quota.getLateSettlementWindowMs()).isEqualTo(600_000L);
     assertThat(quota.getOutputReservation()).isEqualTo(OutputReservation.MAX_TOKENS);
+    assertThat(quota.getOutputBurndown()).isEqualTo(5);
+    assertThat(quota.getCacheReadsCount()).isTrue();
     assertThat(quota.getQueueMax()).isEqualTo(7);
     assertThat(quota.getQueueMaxPerAgent()).isEqualTo(3);
     assertThat(quota.getBudgets().getRetriesPerTask()).isEqualTo(12);

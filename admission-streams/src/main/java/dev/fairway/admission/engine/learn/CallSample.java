@@ -30,7 +30,8 @@ public record CallSample(Double error, Double bias, Double estimateError, Long i
     if (input != null && policy.limits().has(Dimension.INPUT_TOKENS)) {
       error = relative(input, forecast.inputTokens() + prefix);
     } else if (input != null && output != null && policy.limits().has(Dimension.TOKENS)) {
-      error = relative(input + output, forecast.inputTokens() + prefix + forecast.outputTokens());
+      long counted = input + policy.accounting().countedOutput(output);
+      error = relative(counted, forecast.inputTokens() + prefix + forecast.outputTokens());
     }
     Long own = request.estimate().inputTokens();
     Double bias = null;

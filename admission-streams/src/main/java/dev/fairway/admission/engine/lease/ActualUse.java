@@ -32,7 +32,7 @@ final class ActualUse {
         : only(held, Charges.everyDimension(used.input, used.output));
   }
 
-  /** Tokens of a call. */
+  /** Tokens of a call, as they count. */
   private record Tokens(long input, long output) {}
 
   /** Null where the provider did no work. */
@@ -53,10 +53,8 @@ final class ActualUse {
     if (usage != null && usage.inputTokens() != null) {
       input = countedInput(policy, usage);
     }
-    if (usage != null && usage.outputTokens() != null) {
-      output = usage.outputTokens();
-    }
-    return new Tokens(input, output);
+    Long toldOutput = countedOutput(policy, usage);
+    return new Tokens(input, toldOutput != null ? toldOutput : output);
   }
 
   /** What interim settlements told, as far as the end goes by it: in SEED by what is held alone. */
@@ -114,6 +112,13 @@ final class ActualUse {
             usage.inputTokens(), orZero(usage.cacheReadTokens()), orZero(usage.cacheWriteTokens()));
   }
 
+  /** Output that counts; null where it is not told. */
+  static Long countedOutput(QuotaPolicy policy, Usage usage) {
+    return usage == null || usage.outputTokens() == null
+        ? null
+        : (Long) policy.accounting().countedOutput(usage.outputTokens());
+  }
+
   static long orZero(Long tokens) {
     return tokens == null ? 0 : tokens;
   }
@@ -129,7 +134,7 @@ final class ActualUse {
     return known ? (Long) countedInput(policy, usage) : null;
   }
 
-  /** Its output likewise. */
+  /** Its output likewise, as it was produced: what it counts is a matter of the quota. */
   static Long learnedOutput(Settlement settlement) {
     Usage usage = settlement.usage();
     boolean known = settlement.outcome() == Outcome.SUCCEEDED && usage != null && usage.exact();

@@ -28,11 +28,16 @@ public final class Charges {
 
   /** What a request with those claims that arrives now is expected to use. */
   public static Forecast forecast(LeaseRequest request, Claims claims, QuotaState quota) {
-    long output = OutputReserve.of(quota.policy()).tokens(request, claims, quota.statistics());
-    if (quota.policy().learnedOutput()) {
-      // No more than a guess: it must not be the reason why a call never fits.
+    QuotaPolicy policy = quota.policy();
+    long tokens = OutputReserve.of(policy).tokens(request, claims, quota.statistics());
+    // What is a guess, and what an output token counts at the end of a call, must not be the reason
+    // why one never fits: providers that reserve max_tokens reserve it as it is.
+    long sure = policy.learnedOutput() ? 0 : tokens;
+    long output = policy.accounting().countedOutput(tokens);
+    if (output > sure) {
       long input = claimedInput(request, claims, quota) + request.estimate().cachedTokens();
-      output = Math.min(output, Math.max(0, most(Dimension.OUTPUT_TOKENS, input, claims, quota)));
+      long most = most(Dimension.OUTPUT_TOKENS, input, claims, quota);
+      output = Math.min(output, Math.max(sure, most));
     }
     return new Forecast(uncachedInput(request, claims, quota, output), output);
   }

@@ -48,7 +48,8 @@ public final class SettlementHandler {
   public SettlementHandler(Transaction tx, Settlement settlement, long appendedAtMs) {
     this.tx = tx;
     QuotaState quota = tx.state().quota(settlement.quotaId());
-    this.settlement = UsageBound.within(quota, SettlementRules.readable(settlement));
+    this.settlement =
+        RefusedCalls.counted(quota, UsageBound.within(quota, SettlementRules.readable(settlement)));
     this.appendedAtMs = appendedAtMs;
   }
 

@@ -13,7 +13,7 @@ import dev.fairway.admission.engine.Signal.Kind;
  *
  * @param sent whether one of them shows that the call reached the provider
  * @param input input tokens that count, or null
- * @param output output tokens produced so far, or null
+ * @param output output tokens produced so far, as they count, or null
  */
 public record Told(boolean sent, Long input, Long output) {
   /** Nothing was told. */
@@ -26,7 +26,7 @@ public record Told(boolean sent, Long input, Long output) {
         usage == null || usage.inputTokens() == null
             ? null
             : (Long) ActualUse.countedInput(policy, usage);
-    Long newOutput = usage == null ? null : usage.outputTokens();
+    Long newOutput = ActualUse.countedOutput(policy, usage);
     boolean first = input == null || policy.order().ranked();
     return new Told(
         sent || showsSent(policy, interim),

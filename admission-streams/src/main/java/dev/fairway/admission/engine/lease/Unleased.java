@@ -40,7 +40,7 @@ public final class Unleased {
         usage != null && usage.inputTokens() != null
             ? ActualUse.countedInput(policy, usage)
             : ranked ? UntoldUse.unleasedInput(quota) : policy.defaultEstimate();
-    long output = usage == null ? 0 : ActualUse.orZero(usage.outputTokens());
+    long output = ActualUse.orZero(ActualUse.countedOutput(policy, usage));
     Amounts used = Charges.of(policy, input, output);
     Amounts charge = SettlementHandler.withoutSlot(taken(quota, used, atMs));
     String tenant = ranked ? Claims.tenantOf(policy.order(), settlement.agentId(), null) : null;

@@ -59,11 +59,15 @@ final class UsageBound {
             ? ActualUse.orZero(inputBefore)
             : ActualUse.countedInput(quota.policy(), told);
     long most = most(quota, Dimension.OUTPUT_TOKENS, beside);
-    if (ActualUse.orZero(told.outputTokens()) <= most) {
+    if (ActualUse.orZero(ActualUse.countedOutput(quota.policy(), told)) <= most) {
       return told;
     }
     return new Usage(
-        told.inputTokens(), told.cacheReadTokens(), told.cacheWriteTokens(), most, false);
+        told.inputTokens(),
+        told.cacheReadTokens(),
+        told.cacheWriteTokens(),
+        quota.policy().accounting().outputWithin(most),
+        false);
   }
 
   /**

@@ -266,6 +266,8 @@ final class SeedComparison {
         null,
         200L,
         null,
+        null,
+        null,
         15,
         6,
         null,

@@ -1,10 +1,15 @@
 package dev.fairway.cli.demo.emulator;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.NullNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.cli.demo.emulator.RateLimiter.Refusal;
+import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Bodies of answers, as the Messages API words them. */
 final class Answers {
@@ -13,6 +18,11 @@ final class Answers {
   private Answers() {}
 
   static byte[] message(String id, MessagesRequest request, long inputTokens, long outputTokens) {
+    return bytes(tree(id, request, inputTokens, outputTokens));
+  }
+
+  private static ObjectNode tree(
+      String id, MessagesRequest request, long inputTokens, long outputTokens) {
     ObjectNode root = JSON.createObjectNode();
     root.put("id", id);
     root.put("type", "message");
@@ -27,7 +37,38 @@ final class Answers {
     usage.put("cache_read_input_tokens", 0);
     usage.put("output_tokens", outputTokens);
     usage.put("service_tier", "standard");
-    return bytes(root);
+    return root;
+  }
+
+  /** The same message as the events of a stream. */
+  static byte[] events(String id, MessagesRequest request, long inputTokens, long outputTokens) {
+    ObjectNode message = tree(id, request, inputTokens, outputTokens);
+    JsonNode text = message.withArray("content").remove(0).path("text");
+    JsonNode stopReason = message.replace("stop_reason", NullNode.getInstance());
+    ((ObjectNode) message.path("usage")).put("output_tokens", 1);
+    ObjectNode messageStart = event("message_start");
+    messageStart.set("message", message);
+    ObjectNode blockStart = event("content_block_start").put("index", 0);
+    blockStart.putObject("content_block").put("type", "text").put("text", "");
+    ObjectNode delta = event("content_block_delta").put("index", 0);
+    delta.putObject("delta").put("type", "text_delta").set("text", text);
+    ObjectNode messageDelta = event("message_delta");
+    messageDelta.putObject("delta").putNull("stop_sequence").set("stop_reason", stopReason);
+    messageDelta.putObject("usage").put("output_tokens", outputTokens);
+    return Stream.of(
+            messageStart,
+            blockStart,
+            delta,
+            event("content_block_stop").put("index", 0),
+            messageDelta,
+            event("message_stop"))
+        .map(event -> "event: " + event.path("type").asText() + "\ndata: " + event + "\n\n")
+        .collect(Collectors.joining())
+        .getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static ObjectNode event(String type) {
+    return JSON.createObjectNode().put("type", type);
   }
 
   static byte[] rateLimited(String requestId, Refusal refusal, long limitPerMinute) {

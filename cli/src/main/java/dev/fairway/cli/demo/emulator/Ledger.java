@@ -31,16 +31,23 @@ public final class Ledger implements AutoCloseable {
 
   private final Map<Long, LedgerEntry> entries = new LinkedHashMap<>();
   private final FileChannel file;
+  private final int memoryMax;
   private boolean overflowed;
   private boolean dirty;
 
-  private Ledger(FileChannel file) {
+  private Ledger(FileChannel file, int memoryMax) {
     this.file = file;
+    this.memoryMax = memoryMax;
+  }
+
+  /** One that keeps nothing, for whom no one asks. */
+  public static Ledger none() {
+    return new Ledger(null, 0);
   }
 
   /** A ledger in memory only. */
   public static Ledger inMemory() {
-    return new Ledger(null);
+    return new Ledger(null, MEMORY_MAX);
   }
 
   /**
@@ -63,7 +70,7 @@ public final class Ledger implements AutoCloseable {
       file.close();
       throw e;
     }
-    return new Ledger(file);
+    return new Ledger(file, MEMORY_MAX);
   }
 
   /**
@@ -84,7 +91,7 @@ public final class Ledger implements AutoCloseable {
   }
 
   synchronized void write(LedgerEntry entry) {
-    if (entries.size() < MEMORY_MAX || entries.containsKey(entry.seq())) {
+    if (entries.size() < memoryMax || entries.containsKey(entry.seq())) {
       entries.put(entry.seq(), entry);
     } else {
       overflowed = true;
@@ -122,7 +129,7 @@ public final class Ledger implements AutoCloseable {
     if (overflowed) {
       throw new IllegalStateException(
           "Expected at most "
-              + MEMORY_MAX
+              + memoryMax
               + " calls in memory, but there were more: read the ledger file instead");
     }
     return new ArrayList<>(entries.values());

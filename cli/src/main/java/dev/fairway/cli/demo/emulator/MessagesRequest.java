@@ -10,9 +10,10 @@ import java.io.IOException;
  *
  * @param model as asked for
  * @param maxTokens at least 1
+ * @param stream whether the answer is to come as events
  * @param textChars characters of text in system prompt and messages
  */
-record MessagesRequest(String model, long maxTokens, long textChars) {
+record MessagesRequest(String model, long maxTokens, boolean stream, long textChars) {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int CHARS_PER_TOKEN = 4;
 
@@ -49,12 +50,10 @@ record MessagesRequest(String model, long maxTokens, long textChars) {
     if (!messages.isArray() || messages.isEmpty()) {
       throw new InvalidRequestException("messages: at least one message is required");
     }
-    if (root.path("stream").asBoolean(false)) {
-      throw new InvalidRequestException("stream: this emulator answers without streaming only");
-    }
     return new MessagesRequest(
         root.path("model").asText(),
         maxTokens.asLong(),
+        root.path("stream").asBoolean(false),
         textChars(root.path("system")) + textChars(messages));
   }
 

@@ -23,7 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The emulated provider on a loopback port: {@code POST /v1/messages}, JSON, without streaming.
+ * The emulated provider on a loopback port: {@code POST /v1/messages}. A stream comes all at once,
+ * when the model is done.
  *
  * <p>A caller that wants a call of an exact size says so in headers: {@code x-demo-call} (its id,
  * kept in the ledger), {@code x-demo-turn}, {@code x-demo-agent}, {@code x-demo-input-tokens} and
@@ -41,6 +42,7 @@ public final class ProviderEmulator implements AutoCloseable {
   public static final int BODY_BYTES_MAX = 32 << 20;
 
   private static final Logger LOG = LoggerFactory.getLogger(ProviderEmulator.class);
+  private static final String JSON = "application/json";
   private static final int THREADS = 8;
   private static final int BACKLOG = 1024;
   private static final long LEDGER_SYNC_MS = 250;
@@ -212,6 +214,7 @@ public final class ProviderEmulator implements AutoCloseable {
       answer(
           call.exchange(),
           429,
+          JSON,
           Answers.rateLimited(call.requestId(), verdict.refusal(), verdict.limitPerMinute()));
       return;
     }
@@ -232,11 +235,15 @@ public final class ProviderEmulator implements AutoCloseable {
       Reading output = limiter.finish(now, call.output());
       ledger.write(entry.finished(now, call.output()));
       headers(call, verdict, entry.arrivedNs(), output, now);
+      String id = "msg_" + call.requestId().substring(4);
+      boolean stream = call.request().stream();
       answer(
           call.exchange(),
           200,
-          Answers.message(
-              "msg_" + call.requestId().substring(4), call.request(), call.input(), call.output()));
+          stream ? "text/event-stream; charset=utf-8" : JSON,
+          stream
+              ? Answers.events(id, call.request(), call.input(), call.output())
+              : Answers.message(id, call.request(), call.input(), call.output()));
     } catch (IOException e) {
       LOG.debug("The caller of {} went away before its answer", call.requestId(), e);
       call.exchange().close();
@@ -273,11 +280,12 @@ public final class ProviderEmulator implements AutoCloseable {
       HttpExchange exchange, int status, String requestId, String type, String message)
       throws IOException {
     exchange.getResponseHeaders().set("request-id", requestId);
-    answer(exchange, status, Answers.error(requestId, type, message));
+    answer(exchange, status, JSON, Answers.error(requestId, type, message));
   }
 
-  private static void answer(HttpExchange exchange, int status, byte[] body) throws IOException {
-    exchange.getResponseHeaders().set("content-type", "application/json");
+  private static void answer(HttpExchange exchange, int status, String contentType, byte[] body)
+      throws IOException {
+    exchange.getResponseHeaders().set("content-type", contentType);
     exchange.sendResponseHeaders(status, body.length);
     try (OutputStream out = exchange.getResponseBody()) {
       out.write(body);
