@@ -53,6 +53,27 @@ class SharedLinesTest {
   }
 
   @Test
+  void shouldServeANewcomerOfTwoSharedQuotasWhereOneIsBusierThanTheOther() {
+    // given: one agent on the one, ten on the other
+    ClosedLoop loop =
+        new ClosedLoop(
+            List.of(
+                SHARED.definition(),
+                SHARED.named("k/t").definition(),
+                FIRST.takingFrom("k/s", "k/t").definition(),
+                SECOND.definition(),
+                SECOND.named("k/q3").takingFrom("k/t").definition()));
+    loop.with(agents("one", "k/q2", 1)).with(agents("h", "k/q3", 10)).run(10);
+
+    // when: one comes who needs both
+    loop.with(agents("x", "k/q1", 1)).run(5).run(15);
+
+    // then: it gets as much as each of the ten, and the one what is left
+    assertThat(loop.share("x")).isCloseTo(1 / 21.0, within(0.01));
+    assertThat(loop.share("one")).isCloseTo(10 / 21.0, within(0.01));
+  }
+
+  @Test
   void shouldTellNothingOfALineThatAnOperatorPaused() {
     // given
     EngineContext context = start(FIRST);
