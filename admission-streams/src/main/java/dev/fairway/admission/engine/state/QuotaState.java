@@ -229,6 +229,20 @@ public final class QuotaState {
     return tenants.get(name);
   }
 
+  /** The tenant that the agent's requests of late claimed, or null if its id alone tells it. */
+  public String claimedTenant(String agentId) {
+    String claimed = null;
+    long latestMs = key.nowMs;
+    for (TenantState tenant : tenants.values()) {
+      long untilMs = tenant.flows.keptUntilMs(agentId);
+      if (untilMs > latestMs) {
+        claimed = tenant.name;
+        latestMs = untilMs;
+      }
+    }
+    return claimed;
+  }
+
   /** What classes keep for themselves. */
   public Reserves reserves() {
     return reserves;
