@@ -380,11 +380,13 @@ public sealed interface Event {
   /**
    * One dimension of a resync: the provider's level lies between {@code low} and {@code high}.
    *
+   * @param low null where the provider's limit is above the quota's own: its number is a bound from
+   *     above then, and says nothing of what is left of a smaller limit
    * @param outsideMilli what others take from now on, thousandths of a token per minute, or null
    *     where that was not sampled
    */
   record Resync(
-      Dimension dimension, long before, long low, long high, long after, Long outsideMilli) {}
+      Dimension dimension, long before, Long low, long high, long after, Long outsideMilli) {}
 
   /**
    * Balances were set by the provider's own numbers.

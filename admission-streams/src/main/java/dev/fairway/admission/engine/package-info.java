@@ -73,7 +73,8 @@
  * since the send, and the balance is clamped into it. A call that was sent clearly before l is in P
  * already ("absorbed"): its settlement moves the balance no further. That is kept as one send time
  * a bucket, not as a mark on each lease. What the clamp takes away beyond what we know of is what
- * others use: its mean is taken off the refill.
+ * others use: its mean is taken off the refill. Where the provider's limit is above ours there is
+ * no lo: what is left of the larger bounds ours from above alone, and absorbs nothing.
  *
  * <h2>Modes</h2>
  *

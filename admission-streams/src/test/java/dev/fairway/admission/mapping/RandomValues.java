@@ -450,7 +450,12 @@ public final class RandomValues extends RandomScalars {
 
   private Event.Resync resync() {
     return new Event.Resync(
-        oneOf(Dimension.values()), number(), number(), number(), number(), maybe(this::number));
+        oneOf(Dimension.values()),
+        number(),
+        maybe(this::number),
+        number(),
+        number(),
+        maybe(this::number));
   }
 
   private RoleStats stats() {

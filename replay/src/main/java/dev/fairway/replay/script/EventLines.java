@@ -290,7 +290,7 @@ public final class EventLines implements Closeable, Flushable {
           for (Event.Resync resync : e.dimensions()) {
             json.writeObjectFieldStart(resync.dimension().wireName());
             json.writeNumberField("before", resync.before());
-            json.writeNumberField("low", resync.low());
+            number("low", resync.low());
             json.writeNumberField("high", resync.high());
             json.writeNumberField("after", resync.after());
             number(

@@ -318,7 +318,8 @@ final class QuotaLedger {
       int d = LedgerRules.dimension(resync.getDimension());
       long tokens = buckets[d].tokens();
       long cap = buckets[d].cap(marginBp);
-      long clamped = Math.max(resync.getLow(), Math.min(resync.getHigh(), resync.getBefore()));
+      long low = resync.getLow() == null ? Long.MIN_VALUE : resync.getLow();
+      long clamped = Math.max(low, Math.min(resync.getHigh(), resync.getBefore()));
       if (resync.getBefore() != tokens) {
         wrong.accept(
             who
@@ -329,7 +330,7 @@ final class QuotaLedger {
                 + " before, but found "
                 + resync);
       }
-      if (resync.getLow() > resync.getHigh() || resync.getAfter() != Math.min(cap, clamped)) {
+      if (low > resync.getHigh() || resync.getAfter() != Math.min(cap, clamped)) {
         wrong.accept(who + ": expected the level clamped into its interval, but found " + resync);
       }
       buckets[d].resync(resync.getBefore(), resync.getAfter());

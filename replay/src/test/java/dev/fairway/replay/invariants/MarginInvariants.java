@@ -80,7 +80,9 @@ final class MarginInvariants {
           absorbedBeforeMs.keySet().removeIf(name -> name.startsWith(e.quotaId()));
         } else if (event instanceof BucketsResynced e) {
           for (Event.Resync r : e.dimensions()) {
-            absorbedBeforeMs.merge(e.quotaId() + r.dimension(), e.sentAtMs(), Math::max);
+            if (r.low() != null) {
+              absorbedBeforeMs.merge(e.quotaId() + r.dimension(), e.sentAtMs(), Math::max);
+            }
           }
         } else if (event instanceof LeaseGranted e) {
           grantedAtMs.put(e.leaseId(), e.grantedAtMs());

@@ -282,7 +282,7 @@ enum Mutant {
                               r.before(),
                               r.low(),
                               r.high(),
-                              r.low(),
+                              r.low() == null ? r.after() : r.low(),
                               r.outsideMilli())))),
   DOES_NOT_JOURNAL_WHAT_OTHERS_TAKE(
       Invariants::conserved,

@@ -72,7 +72,7 @@ public final class HeaderResync {
       Reading reading = signal.limits().get(d);
       if (reading != null && quota.limits(d) && readable(reading) && present(d)) {
         ModeChange.headerOf(tx, quota, d, answeredAtMs);
-        moves.add(move(d, reading.remaining()));
+        moves.add(move(d, reading));
       }
     }
     if (!moves.isEmpty()) {
@@ -123,13 +123,22 @@ public final class HeaderResync {
         && (r.limit() == null || r.remaining() <= r.limit());
   }
 
+  /**
+   * Whether the provider's limit is above the quota's. What is left of the larger says nothing of
+   * what is left of the smaller, but that it can be no more. SEED follows every number.
+   */
+  private boolean isOfLargerLimit(Dimension d, Reading reading) {
+    long limit = quota.limit(d);
+    return quota.policy().observes()
+        && (reading.remaining() > limit || (reading.limit() != null && reading.limit() > limit));
+  }
+
   /** The provider's level now, if it was that much so long ago and nobody took anything since. */
-  private long level(Dimension d, long remaining, long agoMs) {
+  private long level(Dimension d, long remaining, long most, long agoMs) {
     int rateBp =
         quota.policy().window() == Window.FIXED ? 0 : quota.policy().rateBp(d, quota.limit(d));
     long refilled =
         FixedPoint.refilledTokens(FixedPoint.unitsPerMs(quota.limit(d), rateBp), agoMs, 0);
-    long most = Math.max(quota.depth(d), quota.cap(d));
     return Math.min(most, Amounts.saturatedAdd(remaining, refilled));
   }
 
@@ -145,8 +154,11 @@ public final class HeaderResync {
     return tells ? Math.max(ageMs(), tx.nowMs() - sentAtMs) : ageMs();
   }
 
-  private Event.Resync move(Dimension d, long remaining) {
-    long provider = level(d, remaining, ageMs());
+  private Event.Resync move(Dimension d, Reading reading) {
+    long remaining = reading.remaining();
+    boolean boundOnly = isOfLargerLimit(d, reading);
+    long most = boundOnly ? FixedPoint.MAX_AMOUNT : Math.max(quota.depth(d), quota.cap(d));
+    long provider = level(d, remaining, most, ageMs());
     Others others = new Others(d);
     quota.forEachSentFrom(sentAtMs - GUARD_MS, others::add);
     if (!quota.policy().countsAtStart(d)) {
@@ -156,16 +168,21 @@ public final class HeaderResync {
         others.ambiguous = Amounts.saturatedAdd(others.ambiguous, own.charged().get(d));
       }
     }
-    long high = Amounts.saturatedSubtract(level(d, remaining, longestAgoMs(d)), others.unseen);
-    long low =
-        Amounts.saturatedSubtract(
-            Amounts.saturatedSubtract(provider, others.unseen), others.ambiguous);
+    long high =
+        Amounts.saturatedSubtract(level(d, remaining, most, longestAgoMs(d)), others.unseen);
+    Long low =
+        boundOnly
+            ? null
+            : (Long)
+                Amounts.saturatedSubtract(
+                    Amounts.saturatedSubtract(provider, others.unseen), others.ambiguous);
     long before = quota.bucketAt(d, tx.nowMs()).balance();
-    if (remaining == 0 && quota.marginMode(d).name() != MarginModeName.RATE) {
+    if (low != null && remaining == 0 && quota.marginMode(d).name() != MarginModeName.RATE) {
       // No provider tells its debts: nothing left may be less than nothing, as ours may know.
       low = Math.min(low, before);
     }
-    long after = Math.min(quota.cap(d), Math.max(low, Math.min(before, high)));
+    long within = Math.min(before, high);
+    long after = Math.min(quota.cap(d), low == null ? within : Math.max(low, within));
     Long outside = null;
     if (quota.marginMode(d).name() == MarginModeName.ADAPTIVE) {
       outside =

@@ -313,7 +313,9 @@ final class Applier {
       int i = r.dimension().ordinal();
       quota.buckets[i] = quota.buckets[i].withBalance(r.after());
       Long before = quota.absorbedBeforeMs[i];
-      quota.absorbedBeforeMs[i] = before == null ? e.sentAtMs() : Math.max(before, e.sentAtMs());
+      if (r.low() != null) { // A bound from above alone holds no call: ours goes by what they used.
+        quota.absorbedBeforeMs[i] = before == null ? e.sentAtMs() : Math.max(before, e.sentAtMs());
+      }
       Long answered = quota.answeredAtMs[i];
       quota.answeredAtMs[i] =
           answered == null ? e.answeredAtMs() : Math.max(answered, e.answeredAtMs());

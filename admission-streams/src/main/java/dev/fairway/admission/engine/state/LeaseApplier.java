@@ -145,7 +145,10 @@ final class LeaseApplier {
   /** A signal was applied: its own call, and those sent before it, are uncertain no more. */
   static void signalled(KeyState key, QuotaState quota, BucketsResynced e) {
     for (Event.Resync r : e.dimensions()) {
-      long beforeMs = quota.absorbedBeforeMs[r.dimension().ordinal()];
+      Long beforeMs = quota.absorbedBeforeMs[r.dimension().ordinal()];
+      if (beforeMs == null) {
+        continue;
+      }
       if (r.dimension() == Dimension.INPUT_TOKENS) {
         quota.uncertainInput.absorb(beforeMs);
       } else if (r.dimension() == Dimension.TOKENS) {
