@@ -18,7 +18,7 @@ import checkpoint as checkpoints
 from fairway_agent import Agent
 
 WAIT_S = 600
-BYTES_PER_TOKEN = 4  # stands in for the tokenizer of the model
+COUNT_WAIT_S = 5
 SHAPE = {
     "files": dict,
     "next_call": {
@@ -28,7 +28,8 @@ SHAPE = {
         "used": (dict, type(None)),
     },
 }
-PROVIDER_URL = os.environ.get("PROVIDER_URL")  # answers as Anthropic's /v1/messages; without it nothing is sent
+# Answers as Anthropic's /v1/messages, and counts at /count_tokens below it; without it nothing is sent.
+PROVIDER_URL = os.environ.get("PROVIDER_URL")
 
 
 def log(text):
@@ -68,9 +69,9 @@ def begin(folder, quota):
                 "role": "worker",
                 "retry_of": None,
                 "estimate": {
-                    "input_tokens": len(body) // BYTES_PER_TOKEN,
+                    "input_tokens": count_tokens(body),
                     "max_output_tokens": 100,
-                    "method": "bytes",
+                    "method": "count_tokens",
                 },
             },
             "body": body,
@@ -112,13 +113,33 @@ def settlement(call, lease_id, outcome):
     }
 
 
+def post(url, body, timeout_s):
+    request = urllib.request.Request(url, body.encode("utf-8"), {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=timeout_s) as answer:
+        return json.load(answer)
+
+
+def count_tokens(body):
+    """The input tokens of a call, as the provider's own tokenizer counts them.
+
+    None where nobody counts: unknown, for which the coordinator takes what the role's calls usually use. The number of
+    characters would tell less than that.
+    """
+    if not PROVIDER_URL:
+        return None
+    asking = {name: value for name, value in json.loads(body).items() if name != "max_tokens"}
+    try:
+        return post(PROVIDER_URL + "/count_tokens", json.dumps(asking), COUNT_WAIT_S)["input_tokens"]
+    except (OSError, ValueError, KeyError) as error:
+        log(f"no count: {error!r}")
+        return None
+
+
 def call_model(body):
     """Sends the body to the provider, and returns what it said it used."""
     if not PROVIDER_URL:
-        return {"input_tokens": len(body) // BYTES_PER_TOKEN, "output_tokens": 40}
-    request = urllib.request.Request(PROVIDER_URL, body.encode("utf-8"), {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
-        usage = json.load(answer)["usage"]
+        return {"input_tokens": 280, "output_tokens": 40}  # what a provider might have said
+    usage = post(PROVIDER_URL, body, WAIT_S)["usage"]
     return {name: usage[name] for name in ("input_tokens", "output_tokens")}
 
 

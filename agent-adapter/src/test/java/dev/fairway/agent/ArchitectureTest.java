@@ -82,14 +82,48 @@ class ArchitectureTest {
 
   /** The gateway's libraries are optional in the module: nobody else may come to need them. */
   @ArchTest
-  static final ArchRule onlyTheGatewayKnowsHttpServersAndTokenizers =
+  static final ArchRule onlyTheGatewayKnowsHttpServers =
       noClasses()
           .that()
           .resideOutsideOfPackage("dev.fairway.agent.gateway..")
           .should()
           .dependOnClassesThat()
+          .resideInAnyPackage("org.eclipse.jetty..", "dev.fairway.agent.gateway..");
+
+  /** Whoever embeds the client may estimate as the gateway does, without the gateway. */
+  @ArchTest
+  static final ArchRule estimatorsDependOnAJsonParserAndATokenizerAlone =
+      classes()
+          .that()
+          .resideInAPackage("dev.fairway.agent.estimate..")
+          .should()
+          .onlyDependOnClassesThat()
           .resideInAnyPackage(
-              "org.eclipse.jetty..", "com.knuddels..", "dev.fairway.agent.gateway..");
+              "java..",
+              "com.fasterxml.jackson.core..",
+              "com.fasterxml.jackson.databind..",
+              "com.knuddels.jtokkit..",
+              "dev.fairway.agent.estimate..",
+              "dev.fairway.agent.fallback");
+
+  /** The tokenizer is optional in the module: only estimators, and who uses them, may need it. */
+  @ArchTest
+  static final ArchRule onlyEstimatorsKnowTokenizers =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage("dev.fairway.agent.estimate..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("com.knuddels..");
+
+  @ArchTest
+  static final ArchRule onlyTheGatewayKnowsEstimators =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages("dev.fairway.agent.estimate..", "dev.fairway.agent.gateway..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("dev.fairway.agent.estimate..");
 
   /** It asks for leases as any agent does. */
   @ArchTest
@@ -105,7 +139,6 @@ class ArchitectureTest {
               "dev.fairway.schemas",
               "dev.fairway.schemas.service",
               "com.fasterxml.jackson..",
-              "com.knuddels.jtokkit..",
               "org.eclipse.jetty..",
               "org.slf4j");
 

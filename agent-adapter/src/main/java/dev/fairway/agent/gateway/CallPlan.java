@@ -2,6 +2,8 @@ package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.LeaseCall;
 import dev.fairway.agent.QueueUpdate;
+import dev.fairway.agent.estimate.InputEstimator;
+import dev.fairway.agent.estimate.PrefixBook;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Consumer;
@@ -84,7 +86,7 @@ record CallPlan(
         stream,
         hideUsage,
         asker,
-        new InputEstimator.Input(tokens, input.rawTokens(), "count_tokens"),
+        new InputEstimator.Input(tokens, input.seen(), "count_tokens"),
         prefix,
         content,
         maxOutputTokens,

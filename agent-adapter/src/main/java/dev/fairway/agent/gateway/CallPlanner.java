@@ -1,5 +1,7 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.agent.estimate.InputEstimator;
+import dev.fairway.agent.estimate.PrefixBook;
 import dev.fairway.agent.fallback.RetryBudget;
 import dev.fairway.agent.gateway.CallBody.UnreadableBodyException;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
@@ -120,7 +122,7 @@ final class CallPlanner {
         read.stream(),
         asking != body && !read.tellsUsage(),
         asker,
-        counted ? estimator.estimate(endpoint, read) : null,
+        counted ? estimator.estimate(endpoint.format(), read.model(), read.json()) : null,
         counted
             ? prefixes.of(asker.member(), read.model(), read.json(), epochMs.getAsLong())
             : null,
@@ -131,7 +133,7 @@ final class CallPlanner {
   }
 
   /** The provider's own count of a call's input, or null if there is none to be had. */
-  CompletableFuture<Long> counted(CallPlan plan, CountedTokens counts) {
+  CompletableFuture<Long> counted(CallPlan plan, CountCalls counts) {
     Endpoint endpoint = Endpoint.of(plan.method(), plan.path());
     if (!plan.counted() || endpoint != Endpoint.MESSAGES || !counts.isAllowed()) {
       return CompletableFuture.completedFuture(null);

@@ -1,5 +1,6 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.agent.estimate.CallFormat;
 import java.util.Map;
 
 /** The calls of providers' APIs that the gateway knows. */
@@ -46,6 +47,16 @@ enum Endpoint {
 
   ApiFamily family() {
     return family;
+  }
+
+  /** What its bodies are, to estimators. */
+  CallFormat format() {
+    return switch (this) {
+      case MESSAGES, COUNT_TOKENS -> CallFormat.ANTHROPIC_MESSAGES;
+      case CHAT -> CallFormat.OPENAI_CHAT;
+      case RESPONSES -> CallFormat.OPENAI_RESPONSES;
+      case EMBEDDINGS -> CallFormat.OPENAI_EMBEDDINGS;
+    };
   }
 
   /** Whether a call takes from a quota of tokens. */

@@ -2,9 +2,15 @@ package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.AdmissionClient;
 import dev.fairway.agent.AdmissionException;
+import dev.fairway.agent.estimate.EstimateErrors;
+import dev.fairway.agent.estimate.EstimateQuality;
+import dev.fairway.agent.estimate.InputEstimator;
+import dev.fairway.agent.estimate.PrefixBook;
+import dev.fairway.agent.estimate.TokenCounter;
+import dev.fairway.agent.estimate.TokenCounter.Vocabulary;
+import dev.fairway.agent.estimate.TokenizerEstimator;
 import dev.fairway.agent.gateway.GatewayConfig.Bounds;
 import dev.fairway.agent.gateway.GatewayConfig.Upstream;
-import dev.fairway.agent.gateway.TokenCounter.Vocabulary;
 import dev.fairway.agent.provider.ProviderProfiles;
 import java.net.BindException;
 import java.nio.channels.SelectionKey;
@@ -74,7 +80,7 @@ public final class Gateway implements AutoCloseable {
             admission,
             estimator,
             errors,
-            new CountedTokens(
+            new CountCalls(
                 config.estimates(), client, keys, errors, () -> System.nanoTime() / 1_000_000),
             prefixes,
             new Modes(config, modes),

@@ -1,5 +1,8 @@
 package dev.fairway.agent.gateway;
 
+import dev.fairway.agent.estimate.EstimateErrors;
+import dev.fairway.agent.estimate.InputEstimator;
+import dev.fairway.agent.estimate.PrefixBook;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.client.HttpClient;
@@ -15,7 +18,7 @@ record GatewayContext(
     Admission admission,
     InputEstimator estimator,
     EstimateErrors estimateErrors,
-    CountedTokens countedTokens,
+    CountCalls countCalls,
     PrefixBook prefixes,
     Modes modes,
     Observations observations,

@@ -208,7 +208,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
     CallPlan first = planned;
     var unused =
         planner
-            .counted(planned, context.countedTokens())
+            .counted(planned, context.countCalls())
             .thenAccept(tokens -> take(request, response, callback, caller, first.counted(tokens)));
   }
 

@@ -1,6 +1,7 @@
 package dev.fairway.agent.gateway;
 
 import dev.fairway.agent.AdmissionClientStats;
+import dev.fairway.agent.estimate.EstimateQuality;
 import java.util.Locale;
 import java.util.Map;
 

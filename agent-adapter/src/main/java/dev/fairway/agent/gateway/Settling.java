@@ -3,6 +3,7 @@ package dev.fairway.agent.gateway;
 import dev.fairway.agent.ProviderReports;
 import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.UsageReport;
+import dev.fairway.agent.estimate.PrefixBook;
 import dev.fairway.agent.provider.AnswerClass;
 import dev.fairway.agent.provider.ProviderReading;
 import dev.fairway.agent.provider.ProviderUsage;
@@ -129,8 +130,7 @@ final class Settling {
       return;
     }
     long cached = orZero(told.cacheReadTokens()) + orZero(told.cacheWriteTokens());
-    context.estimator().learn(plan.model(), plan.input().rawTokens(), told.inputTokens() + cached);
-    Long ttlMs = plan.asker().cacheTtlMs();
+    context.estimator().learn(plan.model(), plan.input(), told.inputTokens() + cached);
     context
         .prefixes()
         .used(
@@ -138,8 +138,16 @@ final class Settling {
             plan.model(),
             plan.content(),
             cached,
-            ttlMs == null ? PrefixBook.TTL_MS : ttlMs,
+            cacheTtlMs(told),
             context.epochMs());
+  }
+
+  /** Who asks knows best, then who keeps the cache, then what it was asked to keep. */
+  private long cacheTtlMs(ProviderUsage told) {
+    Long ttlMs = plan.asker().cacheTtlMs();
+    ttlMs = ttlMs != null ? ttlMs : told.cacheTtlMs();
+    ttlMs = ttlMs != null ? ttlMs : plan.content().ttlMs();
+    return ttlMs != null ? ttlMs : PrefixBook.TTL_MS;
   }
 
   private static long orZero(Long tokens) {

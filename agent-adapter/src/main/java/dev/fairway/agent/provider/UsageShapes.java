@@ -1,6 +1,7 @@
 package dev.fairway.agent.provider;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Duration;
 
 /**
  * The shapes in which providers report usage, told apart by their field names alone: Bedrock, say,
@@ -63,19 +64,24 @@ final class UsageShapes {
   }
 
   private static ProviderUsage anthropic(JsonNode usage) {
+    JsonNode byTtl = usage.path("cache_creation");
+    Long minutes = amount(byTtl, "ephemeral_5m_input_tokens");
+    Long hour = amount(byTtl, "ephemeral_1h_input_tokens");
     Long written = amount(usage, "cache_creation_input_tokens");
-    if (written == null) {
-      JsonNode byTtl = usage.path("cache_creation");
-      written =
-          sum(
-              amount(byTtl, "ephemeral_5m_input_tokens"),
-              amount(byTtl, "ephemeral_1h_input_tokens"));
+    ProviderUsage known =
+        known(
+            amount(usage, "input_tokens"),
+            amount(usage, "cache_read_input_tokens"),
+            written != null ? written : sum(minutes, hour),
+            amount(usage, "output_tokens"));
+    return known == null ? null : known.withCacheTtlMs(ttlMs(minutes, hour));
+  }
+
+  private static Long ttlMs(Long minutes, Long hour) {
+    if (minutes != null && minutes > 0) {
+      return Duration.ofMinutes(5).toMillis();
     }
-    return known(
-        amount(usage, "input_tokens"),
-        amount(usage, "cache_read_input_tokens"),
-        written,
-        amount(usage, "output_tokens"));
+    return hour != null && hour > 0 ? (Long) Duration.ofHours(1).toMillis() : null;
   }
 
   private static ProviderUsage openAi(

@@ -465,7 +465,30 @@ class ProfilesTest {
     // then
     boolean unknown = input == null && cacheRead == null && cacheWrite == null && output == null;
     assertThat(read)
+        .usingRecursiveComparison()
+        .ignoringFields("cacheTtlMs")
         .isEqualTo(unknown ? null : new ProviderUsage(input, cacheRead, cacheWrite, output, true));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{'input_tokens':3,'cache_creation_input_tokens':6,'cache_creation':{'ephemeral_5m_input_tokens':0,'ephemeral_1h_input_tokens':6}}|3600000",
+        "{'input_tokens':3,'cache_creation':{'ephemeral_5m_input_tokens':4,'ephemeral_1h_input_tokens':6}}|300000",
+        "{'input_tokens':3,'cache_creation_input_tokens':4,'cache_creation':{'ephemeral_5m_input_tokens':4}}|300000",
+        "{'input_tokens':3,'cache_creation':{'ephemeral_5m_input_tokens':0,'ephemeral_1h_input_tokens':0}}|",
+        "{'input_tokens':3,'cache_creation_input_tokens':4}|"
+      })
+  void shouldReadHowLongACacheIsKept(String usage, Long ttlMs) {
+    // when / then
+    assertThat(
+            Answers.answer(200)
+                .body("{'usage':" + usage + "}")
+                .readBy("anthropic")
+                .usage()
+                .cacheTtlMs())
+        .isEqualTo(ttlMs);
   }
 
   @Test

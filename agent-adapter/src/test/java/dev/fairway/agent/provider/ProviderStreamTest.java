@@ -48,6 +48,22 @@ class ProviderStreamTest {
   }
 
   @Test
+  void shouldKnowToTheEndHowLongACacheIsKept() {
+    // when: only the start says it
+    feed(
+        anthropic,
+        "data: {'type':'message_start','message':{'usage':{'input_tokens':25,'cache_creation':"
+            + "{'ephemeral_5m_input_tokens':0,'ephemeral_1h_input_tokens':3}}}}\n\n");
+    assertThat(anthropic.usage().cacheTtlMs()).isEqualTo(3_600_000);
+    feed(anthropic, "data: {'type':'message_delta','usage':{'output_tokens':15}}\n\n");
+    feed(anthropic, "data: {'type':'message_stop'}\n\n");
+
+    // then
+    assertThat(anthropic.end().usage())
+        .isEqualTo(new ProviderUsage(25L, null, 3L, 15L, true, 3_600_000L));
+  }
+
+  @Test
   void shouldTakeTheLastOfSeveralTotals() {
     // when
     feed(anthropic, START);

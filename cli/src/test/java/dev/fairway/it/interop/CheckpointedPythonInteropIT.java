@@ -3,6 +3,7 @@ package dev.fairway.it.interop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.fairway.it.Peers;
 import dev.fairway.schemas.DecisionRepeated;
 import dev.fairway.schemas.DecisionStatus;
@@ -11,12 +12,18 @@ import dev.fairway.schemas.LeaseQueued;
 import dev.fairway.schemas.LeaseSettled;
 import dev.fairway.schemas.Outcome;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,14 +37,46 @@ class CheckpointedPythonInteropIT {
   private static final String QUOTA = KEY + "/model";
   private static final String AGENT = "python-checkpointed";
 
-  /** What one of the files is worth: both together don't fit beside {@link #HELD_TOKENS}. */
-  private static final int FILE_TOKENS = 150;
+  /**
+   * What the provider counts for both files together: it doesn't fit beside {@link #HELD_TOKENS}.
+   */
+  private static final long COUNTED_TOKENS = 317;
 
   private static final long HELD_TOKENS = 900;
 
   @TempDir Path folder;
 
   private final InteropPipeline pipeline = InteropPipeline.shared();
+  private final AtomicInteger counts = new AtomicInteger();
+  private final AtomicInteger calls = new AtomicInteger();
+  private HttpServer provider;
+
+  @BeforeEach
+  void startProvider() throws IOException {
+    provider = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
+    answer("/v1/messages/count_tokens", "{\"input_tokens\":" + COUNTED_TOKENS + "}", counts);
+    answer("/v1/messages", "{\"usage\":{\"input_tokens\":317,\"output_tokens\":7}}", calls);
+    provider.start();
+  }
+
+  @AfterEach
+  void stopProvider() {
+    provider.stop(0);
+  }
+
+  private void answer(String path, String json, AtomicInteger asked) {
+    byte[] answer = json.getBytes(StandardCharsets.UTF_8);
+    provider.createContext(
+        path,
+        exchange -> {
+          try (exchange) {
+            exchange.getRequestBody().readAllBytes();
+            asked.incrementAndGet();
+            exchange.sendResponseHeaders(200, answer.length);
+            exchange.getResponseBody().write(answer);
+          }
+        });
+  }
 
   @Test
   void shouldReadAgainOnlyWhatChangedAndBeChargedOnce() throws Exception {
@@ -48,8 +87,8 @@ class CheckpointedPythonInteropIT {
         .ask("held", QUOTA, HELD_TOKENS)
         .await("held", DecisionStatus.GRANTED)
         .run();
-    Files.writeString(folder.resolve("same.txt"), "a".repeat(4 * FILE_TOKENS));
-    Files.writeString(folder.resolve("edited.txt"), "b".repeat(4 * FILE_TOKENS));
+    Files.writeString(folder.resolve("same.txt"), "a".repeat(600));
+    Files.writeString(folder.resolve("edited.txt"), "b".repeat(600));
     Files.createSymbolicLink(folder.resolve("nowhere.txt"), Path.of("gone"));
     Files.createDirectory(folder.resolve("folder.txt"));
     Process first = start("first");
@@ -60,7 +99,7 @@ class CheckpointedPythonInteropIT {
 
       // when: it is killed, one file changes, and it is started again
       first.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
-      Files.writeString(folder.resolve("edited.txt"), "c".repeat(4 * FILE_TOKENS));
+      Files.writeString(folder.resolve("edited.txt"), "c".repeat(600));
       Process second = start("second");
       try {
         assertThat(pipeline.events(KEY, DecisionRepeated.class, 1)).isNotEmpty();
@@ -82,6 +121,10 @@ class CheckpointedPythonInteropIT {
         assertThat(second.exitValue()).isZero();
         assertThat(folder.resolve(".fairway")).isEmptyDirectory();
 
+        // and: what the provider counts is asked for once, and the call is made once
+        assertThat(counts).hasValue(1);
+        assertThat(calls).hasValue(1);
+
         // and: one grant and one settlement, for what the call used
         List<LeaseSettled> settled =
             pipeline.events(KEY, LeaseSettled.class, 2).stream()
@@ -92,12 +135,13 @@ class CheckpointedPythonInteropIT {
                     .filter(event -> event.getRequestId().equals(requestId)))
             .singleElement()
             .satisfies(
-                granted ->
-                    assertThat(settled)
-                        .singleElement()
-                        .satisfies(
-                            event ->
-                                assertThat(event.getLeaseId()).isEqualTo(granted.getLeaseId())));
+                granted -> {
+                  assertThat(granted.getCharged().getInputTokens()).isEqualTo(COUNTED_TOKENS);
+                  assertThat(settled)
+                      .singleElement()
+                      .satisfies(
+                          event -> assertThat(event.getLeaseId()).isEqualTo(granted.getLeaseId()));
+                });
         assertThat(pipeline.events(KEY, LeaseSettled.class, 2)).hasSize(2);
         assertThat(pipeline.events(KEY, LeaseGranted.class, 2)).hasSize(2);
       } finally {
@@ -140,7 +184,8 @@ class CheckpointedPythonInteropIT {
             AGENT,
             QUOTA,
             folder.toString()),
-        Map.of(),
+        Map.of(
+            "PROVIDER_URL", "http://127.0.0.1:" + provider.getAddress().getPort() + "/v1/messages"),
         folder.resolve(name + ".log"));
   }
 

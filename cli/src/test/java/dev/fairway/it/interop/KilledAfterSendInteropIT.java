@@ -39,6 +39,8 @@ class KilledAfterSendInteropIT {
   private static final byte[] ANSWER =
       "{\"usage\":{\"input_tokens\":170,\"output_tokens\":7}}".getBytes(StandardCharsets.UTF_8);
 
+  private static final byte[] COUNT = "{\"input_tokens\":165}".getBytes(StandardCharsets.UTF_8);
+
   @TempDir Path folder;
 
   private final InteropPipeline pipeline = InteropPipeline.shared();
@@ -63,6 +65,15 @@ class KilledAfterSendInteropIT {
             exchange.getResponseBody().write(ANSWER);
           } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+          }
+        });
+    provider.createContext(
+        "/v1/messages/count_tokens",
+        exchange -> {
+          try (exchange) {
+            exchange.getRequestBody().readAllBytes();
+            exchange.sendResponseHeaders(200, COUNT.length);
+            exchange.getResponseBody().write(COUNT);
           }
         });
     provider.start();

@@ -1,4 +1,4 @@
-package dev.fairway.agent.gateway;
+package dev.fairway.agent.estimate;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -15,11 +15,15 @@ import java.util.Map;
  * are known; beyond, the one unused longest is forgotten, and its cache then counts as cold.
  * Thread-safe.
  */
-final class PrefixBook {
-  static final int AGENTS_MAX = 20_000;
+public final class PrefixBook {
+  /** Agents that are known at a time. */
+  public static final int AGENTS_MAX = 20_000;
 
   /** How long providers keep a cache unless asked for longer. */
-  static final long TTL_MS = 5 * 60 * 1_000;
+  public static final long TTL_MS = 5 * 60 * 1_000;
+
+  private static final long LONG_TTL_MS = 60 * 60 * 1_000;
+  private static final String MARK = "cache_control";
 
   /** A change of one of these is another prompt from the start on. */
   private static final String[] BEFORE_TURNS = {"tools", "system", "instructions"};
@@ -30,15 +34,21 @@ final class PrefixBook {
    * @param tokens its length
    * @param expiresAtMs when it ends, epoch milliseconds
    */
-  record Prefix(long tokens, long expiresAtMs) {}
+  public record Prefix(long tokens, long expiresAtMs) {}
 
   /**
    * What a call consists of, for the next one to be compared with.
    *
    * @param turns how many turns
    * @param hash of all of them and what is before them
+   * @param ttlMs how long its cache marks ask the provider to keep it, the least of them: what is
+   *     longer may be a part of it; null without marks
    */
-  record Content(int turns, long hash) {}
+  public record Content(int turns, long hash, Long ttlMs) {
+    private boolean says(Content other) {
+      return turns == other.turns && hash == other.hash;
+    }
+  }
 
   private record Key(String member, String model) {}
 
@@ -55,7 +65,7 @@ final class PrefixBook {
       };
 
   /** The cached prefix of a call, or null if there is none that still lives. */
-  Prefix of(String member, String model, JsonNode body, long nowMs) {
+  public Prefix of(String member, String model, JsonNode body, long nowMs) {
     Used used;
     synchronized (calls) {
       used = calls.get(new Key(member, model));
@@ -64,11 +74,16 @@ final class PrefixBook {
       return null;
     }
     Content begins = content(body, used.content().turns());
-    return begins.equals(used.content()) ? used.prefix() : null;
+    return begins.says(used.content()) ? used.prefix() : null;
   }
 
-  /** A call ended that read and wrote this much; the cache lives on from its use. */
-  void used(
+  /**
+   * A call ended that read and wrote this much; the cache lives on from its use.
+   *
+   * @param cachedTokens read and written together
+   * @param ttlMs for how long
+   */
+  public void used(
       String member, String model, Content content, long cachedTokens, long ttlMs, long nowMs) {
     Key key = new Key(member, model);
     synchronized (calls) {
@@ -81,12 +96,13 @@ final class PrefixBook {
   }
 
   /** All of a call. */
-  static Content content(JsonNode body) {
-    return content(body, Integer.MAX_VALUE);
+  public static Content content(JsonNode body) {
+    Content all = content(body, Integer.MAX_VALUE);
+    return new Content(all.turns(), all.hash(), ttlMs(body));
   }
 
   private static Content content(JsonNode body, int turnsMax) {
-    MessageDigest digest = CallBody.sha256();
+    MessageDigest digest = Digests.sha256();
     for (String name : BEFORE_TURNS) {
       add(digest, body.path(name));
     }
@@ -104,7 +120,18 @@ final class PrefixBook {
       add(digest, turns);
       count = 1;
     }
-    return new Content(count, ByteBuffer.wrap(digest.digest()).getLong());
+    return new Content(count, ByteBuffer.wrap(digest.digest()).getLong(), null);
+  }
+
+  private static Long ttlMs(JsonNode body) {
+    Long least = null;
+    for (JsonNode mark : body.findValues(MARK)) {
+      if (mark.isObject()) {
+        long ttlMs = mark.path("ttl").asText().equals("1h") ? LONG_TTL_MS : TTL_MS;
+        least = least == null ? ttlMs : Math.min(least, ttlMs);
+      }
+    }
+    return least;
   }
 
   private static void add(MessageDigest digest, JsonNode node) {
@@ -114,12 +141,12 @@ final class PrefixBook {
 
   /** Cache marks move from turn to turn; what is said does not. */
   private static JsonNode withoutMarks(JsonNode node) {
-    if (node.findValue("cache_control") == null) {
+    if (node.findValue(MARK) == null) {
       return node;
     }
     JsonNode copy = node.deepCopy();
-    for (JsonNode parent : copy.findParents("cache_control")) {
-      ((ObjectNode) parent).remove("cache_control");
+    for (JsonNode parent : copy.findParents(MARK)) {
+      ((ObjectNode) parent).remove(MARK);
     }
     return copy;
   }

@@ -1,16 +1,18 @@
-package dev.fairway.agent.gateway;
+package dev.fairway.agent.estimate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import dev.fairway.agent.gateway.CallBody.UnreadableBodyException;
-import dev.fairway.agent.gateway.InputEstimator.Input;
-import java.nio.charset.StandardCharsets;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.agent.estimate.InputEstimator.Input;
 import java.util.Base64;
 import org.junit.jupiter.api.Test;
 
 /** Estimates count what the model reads, and learn by how much they are off. */
 class EstimatorTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
   private final TokenizerEstimator estimator = new TokenizerEstimator(new EstimateErrors());
 
   @Test
@@ -21,10 +23,11 @@ class EstimatorTest {
     // when
     Input alone =
         estimate(
-            Endpoint.MESSAGES, "\"messages\":[{\"role\":\"user\",\"content\":\"" + text + "\"}]");
+            CallFormat.ANTHROPIC_MESSAGES,
+            "\"messages\":[{\"role\":\"user\",\"content\":\"" + text + "\"}]");
     Input withSystem =
         estimate(
-            Endpoint.MESSAGES,
+            CallFormat.ANTHROPIC_MESSAGES,
             "\"system\":[{\"type\":\"text\",\"text\":\""
                 + text
                 + "\"}],\"messages\":[{\"role\":\"user\",\"content\":\""
@@ -32,7 +35,7 @@ class EstimatorTest {
                 + "\"}]");
     Input withTools =
         estimate(
-            Endpoint.MESSAGES,
+            CallFormat.ANTHROPIC_MESSAGES,
             "\"messages\":[{\"role\":\"user\",\"content\":\""
                 + text
                 + "\"}],\"tools\":[{\"name\":\"t\",\"description\":\""
@@ -46,6 +49,64 @@ class EstimatorTest {
   }
 
   @Test
+  void shouldCountToolsAndSchemasOfOpenAi() {
+    // given
+    String text = "The quick brown fox jumps over the lazy dog. ".repeat(20);
+    String chat = "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]";
+    String responses = "\"input\":\"hi\"";
+    String schema = "{\"type\":\"object\",\"description\":\"" + text + "\"}";
+
+    // when / then
+    for (String more :
+        new String[] {
+          ",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":"
+              + schema
+              + "}}]",
+          ",\"functions\":[{\"name\":\"f\",\"parameters\":" + schema + "}]",
+          ",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"schema\":"
+              + schema
+              + "}}"
+        }) {
+      assertThat(more(CallFormat.OPENAI_CHAT, chat, more)).as(more).isBetween(205L, 260L);
+    }
+    for (String more :
+        new String[] {
+          ",\"tools\":[{\"type\":\"function\",\"name\":\"f\",\"parameters\":" + schema + "}]",
+          ",\"text\":{\"format\":{\"type\":\"json_schema\",\"schema\":" + schema + "}}"
+        }) {
+      assertThat(more(CallFormat.OPENAI_RESPONSES, responses, more)).as(more).isBetween(205L, 260L);
+    }
+    for (String field : new String[] {"output_format", "output_config"}) {
+      assertThat(
+              more(
+                  CallFormat.ANTHROPIC_MESSAGES,
+                  chat,
+                  ",\"" + field + "\":{\"schema\":" + schema + "}"))
+          .as(field)
+          .isBetween(205L, 260L);
+    }
+  }
+
+  @Test
+  void shouldCountEachToolOfOpenAi() {
+    // given
+    String chat = "\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]";
+    String tool = "{\"type\":\"function\",\"function\":{\"name\":\"f\"}}";
+
+    // when
+    long one = more(CallFormat.OPENAI_CHAT, chat, ",\"tools\":[" + tool + "]");
+    long two = more(CallFormat.OPENAI_CHAT, chat, ",\"tools\":[" + tool + "," + tool + "]");
+
+    // then: what is written, and what the provider writes around it
+    assertThat(one).isBetween(18L, 26L);
+    assertThat(two - one).isBetween(15L, 26L);
+  }
+
+  private long more(CallFormat format, String body, String more) {
+    return estimate(format, body + more).inputTokens() - estimate(format, body).inputTokens();
+  }
+
+  @Test
   void shouldCountToolCallsAndTheirResults() {
     // given
     String text = "alpha beta gamma delta ".repeat(50);
@@ -53,7 +114,7 @@ class EstimatorTest {
     // when
     Input messages =
         estimate(
-            Endpoint.MESSAGES,
+            CallFormat.ANTHROPIC_MESSAGES,
             "\"messages\":[{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"x\",\"name\":\"t\",\"input\":{\"q\":\""
                 + text
                 + "\"}}]},{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"x\",\"content\":\""
@@ -61,7 +122,7 @@ class EstimatorTest {
                 + "\"}]}]");
     Input responses =
         estimate(
-            Endpoint.RESPONSES,
+            CallFormat.OPENAI_RESPONSES,
             "\"input\":[{\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"t\",\"arguments\":\""
                 + text
                 + "\"},{\"type\":\"function_call_output\",\"call_id\":\"c\",\"output\":\""
@@ -109,13 +170,13 @@ class EstimatorTest {
     // when
     Input anthropic =
         estimate(
-            Endpoint.MESSAGES,
+            CallFormat.ANTHROPIC_MESSAGES,
             "\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\""
                 + base64
                 + "\"}}]}]");
     Input openai =
         estimate(
-            Endpoint.CHAT,
+            CallFormat.OPENAI_CHAT,
             "\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,"
                 + base64
                 + "\"}}]}]");
@@ -148,6 +209,14 @@ class EstimatorTest {
                     0x00,
                     3)))
         .isEqualTo(new ImageSize(512, 256));
+    assertThat(size(bytes("RIFF....WEBPVP8X....", 0, 0, 0, 0, 0x3f, 0x01, 0, 0xef, 0, 0)))
+        .isEqualTo(new ImageSize(320, 240));
+    assertThat(size(bytes("RIFF....WEBPVP8L....\u002f", 0x3f, 0xc1, 0x3b, 0x00)))
+        .isEqualTo(new ImageSize(320, 240));
+    assertThat(
+            size(bytes("RIFF....WEBPVP8 ....", 0, 0, 0, 0x9d, 0x01, 0x2a, 0x40, 0x01, 0xf0, 0x00)))
+        .isEqualTo(new ImageSize(320, 240));
+    assertThat(size(bytes("RIFF....WAVEfmt ....", 1, 2, 3, 4, 5, 6, 7, 8))).isNull();
     assertThat(size(bytes("nothing known here at all"))).isNull();
     assertThat(ImageSize.ofBase64("%%%%")).isNull();
   }
@@ -155,50 +224,14 @@ class EstimatorTest {
   @Test
   void shouldCountEmbeddingsInEachOfTheirForms() {
     // when / then
-    assertThat(estimate(Endpoint.EMBEDDINGS, "\"input\":\"one two\"").inputTokens()).isEqualTo(2);
-    assertThat(estimate(Endpoint.EMBEDDINGS, "\"input\":[\"one two\",\"three\"]").inputTokens())
-        .isEqualTo(3);
-    assertThat(estimate(Endpoint.EMBEDDINGS, "\"input\":[[1,2,3],[4]]").inputTokens()).isEqualTo(4);
-  }
-
-  @Test
-  void shouldNotPretendToKnowAConversationThatTheProviderKeeps() {
-    // when / then
+    assertThat(estimate(CallFormat.OPENAI_EMBEDDINGS, "\"input\":\"one two\"").inputTokens())
+        .isEqualTo(2);
     assertThat(
-            estimate(Endpoint.RESPONSES, "\"previous_response_id\":\"r\",\"input\":\"go on\"")
+            estimate(CallFormat.OPENAI_EMBEDDINGS, "\"input\":[\"one two\",\"three\"]")
                 .inputTokens())
-        .isNull();
-  }
-
-  @Test
-  void shouldLearnHowFarOffItIsForEachModel() {
-    // given
-    String body = "\"messages\":[{\"role\":\"user\",\"content\":\"" + "word ".repeat(200) + "\"}]";
-    long raw = estimate(Endpoint.MESSAGES, body).rawTokens();
-
-    // when: this model's tokenizer makes a fifth more of it
-    for (int i = 0; i < 30; i++) {
-      estimator.learn("model-1", raw, Math.round(raw * 1.2));
-    }
-
-    // then
-    assertThat(estimate(Endpoint.MESSAGES, body).inputTokens())
-        .isCloseTo(Math.round(raw * 1.2), within(raw / 50));
-    assertThat(estimate(Endpoint.MESSAGES, body).rawTokens()).isEqualTo(raw);
-    assertThat(estimate(Endpoint.MESSAGES, body.replace("model-1", "model-2")).method())
-        .contains("x 1.");
-  }
-
-  @Test
-  void shouldNotBeLedAstrayByAbsurdUsage() {
-    // when
-    estimator.learn("model-1", 1_000, Long.MAX_VALUE);
-    estimator.learn("model-1", 10, 5_000);
-
-    // then
-    String body = "\"messages\":[{\"role\":\"user\",\"content\":\"" + "word ".repeat(100) + "\"}]";
-    Input input = estimate(Endpoint.MESSAGES, body);
-    assertThat((double) input.inputTokens() / input.rawTokens()).isLessThanOrEqualTo(5);
+        .isEqualTo(3);
+    assertThat(estimate(CallFormat.OPENAI_EMBEDDINGS, "\"input\":[[1,2,3],[4]]").inputTokens())
+        .isEqualTo(4);
   }
 
   @Test
@@ -227,13 +260,10 @@ class EstimatorTest {
         .isEqualTo(TokenCounter.Vocabulary.CL100K);
   }
 
-  private Input estimate(Endpoint endpoint, String fields) {
+  private Input estimate(CallFormat format, String fields) {
     try {
-      return estimator.estimate(
-          endpoint,
-          CallBody.parse(
-              ("{\"model\":\"model-1\"," + fields + "}").getBytes(StandardCharsets.UTF_8)));
-    } catch (UnreadableBodyException e) {
+      return estimator.estimate(format, "model-1", JSON.readTree("{" + fields + "}"));
+    } catch (JsonProcessingException e) {
       throw new AssertionError(e);
     }
   }

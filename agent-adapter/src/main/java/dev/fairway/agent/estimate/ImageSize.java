@@ -1,4 +1,4 @@
-package dev.fairway.agent.gateway;
+package dev.fairway.agent.estimate;
 
 import java.util.Base64;
 

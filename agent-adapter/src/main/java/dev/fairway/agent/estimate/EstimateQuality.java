@@ -1,4 +1,4 @@
-package dev.fairway.agent.gateway;
+package dev.fairway.agent.estimate;
 
 /**
  * How good a model's input estimates are, by its last 64 calls whose use the provider told. Shares

@@ -1,4 +1,4 @@
-package dev.fairway.agent.gateway;
+package dev.fairway.agent.estimate;
 
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -9,9 +9,12 @@ import java.util.TreeMap;
  * How far estimates of each model's input were off, by its last {@value #CALLS} calls. {@value
  * #MODELS_MAX} models are known; beyond, the one unused longest is forgotten. Thread-safe.
  */
-final class EstimateErrors {
-  static final int MODELS_MAX = 1_000;
-  static final int CALLS = 64;
+public final class EstimateErrors {
+  /** Models that are known at a time. */
+  public static final int MODELS_MAX = 1_000;
+
+  /** Last calls of a model that say how good its estimates are. */
+  public static final int CALLS = 64;
 
   private static final class Errors {
     private final double[] relative = new double[CALLS];
@@ -41,13 +44,13 @@ final class EstimateErrors {
   }
 
   /** What is known of a model, or null. */
-  synchronized EstimateQuality of(String model) {
+  public synchronized EstimateQuality of(String model) {
     Errors errors = models.get(model);
     return errors == null ? null : quality(errors);
   }
 
-  /** What is known, by model. */
-  synchronized Map<String, EstimateQuality> all() {
+  /** What is known, by model; a copy. */
+  public synchronized Map<String, EstimateQuality> all() {
     Map<String, EstimateQuality> all = new TreeMap<>();
     models.forEach((model, errors) -> all.put(model, quality(errors)));
     return all;

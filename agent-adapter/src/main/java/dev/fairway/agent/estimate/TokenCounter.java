@@ -1,4 +1,4 @@
-package dev.fairway.agent.gateway;
+package dev.fairway.agent.estimate;
 
 import com.knuddels.jtokkit.Encodings;
 import com.knuddels.jtokkit.api.Encoding;
@@ -13,17 +13,18 @@ import java.util.Map;
  * with each turn. {@value #TEXTS_MAX} texts are remembered, as hashes; beyond, the one unused
  * longest is forgotten. Thread-safe.
  */
-final class TokenCounter {
-  static final int TEXTS_MAX = 50_000;
+public final class TokenCounter {
+  /** Texts whose counts are remembered. */
+  public static final int TEXTS_MAX = 50_000;
 
   /** Longer texts are counted by samples, so that a huge body does not hold up the others. */
-  static final int COUNTED_CHARS_MAX = 256 * 1024;
+  public static final int COUNTED_CHARS_MAX = 256 * 1024;
 
   private static final int PIECE_CHARS = 8 * 1024;
   private static final int SAMPLES = 16;
 
   /** A tokenizer's vocabulary. */
-  enum Vocabulary {
+  public enum Vocabulary {
     /** Of GPT-4 and its kin, and near enough to most others'. */
     CL100K(EncodingType.CL100K_BASE),
     /** Of GPT-4o and what came after. */
@@ -36,7 +37,7 @@ final class TokenCounter {
     }
 
     /** The vocabulary for a model's name. */
-    static Vocabulary of(String model) {
+    public static Vocabulary of(String model) {
       String name = model.toLowerCase(Locale.ROOT);
       name = name.substring(name.lastIndexOf('/') + 1);
       boolean newer =
@@ -73,12 +74,12 @@ final class TokenCounter {
       };
 
   /** Loads a vocabulary, unless it is there; takes a second or so. */
-  static void load(Vocabulary vocabulary) {
+  public static void load(Vocabulary vocabulary) {
     Encoding unused = ENCODINGS.getEncoding(vocabulary.type);
   }
 
-  /** Tokens of a text. */
-  int count(String text, Vocabulary vocabulary) {
+  /** Tokens of a text, 0 or more. */
+  public int count(String text, Vocabulary vocabulary) {
     if (text.isEmpty()) {
       return 0;
     }
@@ -96,6 +97,13 @@ final class TokenCounter {
       counts.put(key, count);
     }
     return count;
+  }
+
+  /** How many texts are remembered. */
+  int remembered() {
+    synchronized (counts) {
+      return counts.size();
+    }
   }
 
   /** In pieces: a word of a million letters would take a tokenizer for ever. */

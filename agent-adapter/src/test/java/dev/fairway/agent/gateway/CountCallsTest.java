@@ -14,8 +14,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Counts that Anthropic is asked for, how good estimates are, and where that is told. */
-class CountedTokensTest {
+/** Counts that Anthropic is asked for, and where it is told how good estimates are. */
+class CountCallsTest {
   private final GatewayFixture fixture = new GatewayFixture();
   private volatile int status = 200;
 
@@ -85,50 +85,6 @@ class CountedTokensTest {
 
     // then
     assertThat(counts()).isEmpty();
-  }
-
-  @Test
-  void shouldAskNoMoreOnceTheTokenizerIsGoodEnough() {
-    // given: a tokenizer that is always right
-    EstimateErrors errors = new EstimateErrors();
-    for (int i = 0; i < CountedTokens.CALLS_TO_JUDGE; i++) {
-      errors.observe("claude-x", 100, 101, 1);
-    }
-
-    // when / then
-    EstimateQuality quality = errors.of("claude-x");
-    assertThat(quality.errorP90()).isLessThan(CountedTokens.GOOD_ENOUGH);
-    assertThat(quality.bias()).isNegative();
-    errors.observe("claude-x", 200, 100, 1);
-    assertThat(errors.of("claude-x").errorP90()).isLessThan(CountedTokens.GOOD_ENOUGH);
-    errors.observe("claude-x", 200, 100, 1);
-    errors.observe("claude-x", 200, 100, 1);
-    assertThat(errors.of("claude-x").errorP90()).isEqualTo(1);
-  }
-
-  @Test
-  void shouldLearnAModelsCorrectionAndReportTheErrorThatIsLeft() throws Exception {
-    // given: a model whose tokens are 1.3 times the tokenizer's, with 4 % of noise
-    EstimateErrors errors = new EstimateErrors();
-    TokenizerEstimator estimator = new TokenizerEstimator(errors);
-
-    // when
-    for (int i = 0; i < 200; i++) {
-      estimator.learn("claude-x", 1_000, 1_300 + (i % 3 - 1) * 52);
-    }
-
-    // then
-    EstimateQuality quality = errors.of("claude-x");
-    assertThat(quality.correction()).isBetween(1.25, 1.35);
-    assertThat(quality.errorP90()).isBetween(0.01, 0.08);
-    assertThat(Math.abs(quality.bias())).isLessThan(0.02);
-    CallBody body =
-        CallBody.parse(
-            "{\"model\":\"claude-x\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}"
-                .getBytes(java.nio.charset.StandardCharsets.UTF_8));
-    assertThat(estimator.estimate(Endpoint.MESSAGES, body).method())
-        .contains(" x 1.")
-        .contains("+-");
   }
 
   @Test
