@@ -114,7 +114,8 @@ class ProviderEmulatorTest {
   @Test
   void shouldCountTokensWithoutTakingAny() throws Exception {
     // given
-    String body = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"twelve chars\"}]}";
+    String body =
+        "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"twelve chars\"}]}";
 
     // when
     HttpResponse<String> counted = post("/v1/messages/count_tokens", body);
