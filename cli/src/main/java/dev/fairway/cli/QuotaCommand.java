@@ -291,7 +291,7 @@ final class QuotaCommand extends GroupCommand {
   /** {@code quota pause}. */
   @Command(
       name = "pause",
-      description = "Stop granting: requests queue, open leases go on.",
+      description = "Stop granting: requests queue until their deadlines, open leases go on.",
       footer = {"", "Example:", "  fairway quota pause anthropic.prod-1/sonnet"})
   static final class Pause extends Change {
     @Override
@@ -301,7 +301,7 @@ final class QuotaCommand extends GroupCommand {
 
     @Override
     String said(Quota changed) {
-      return "paused; requests queue until 'quota resume'";
+      return "paused; requests queue until 'quota resume', and at most until their deadlines";
     }
   }
 
