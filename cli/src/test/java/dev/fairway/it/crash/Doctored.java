@@ -229,6 +229,7 @@ enum Doctored {
                             null,
                             null,
                             Map.of(),
+                            null,
                             null));
                     setEvents(r, events);
                     r.put("at_ms", 0L);

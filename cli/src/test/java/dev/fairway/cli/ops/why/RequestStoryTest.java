@@ -187,7 +187,7 @@ class RequestStoryTest {
   @Test
   void shouldTellThatALeaseExpired() {
     request(10, "r", "a", enqueued("r", "a", 1, 1_000, 1), granted("r", "a"));
-    tick(120_010, new LeaseExpired(QUOTA, "r", "a", "lease", 0L, 0L, null, null, Map.of(), null));
+    tick(120_010, new LeaseExpired(QUOTA, "r", "a", "lease", 0L, 0L, null, null, Map.of(), null, null));
 
     assertThat(story.outcome()).isEqualTo("expired");
     assertThat(texts("expired")).singleElement().asString().contains("nothing is refunded");
