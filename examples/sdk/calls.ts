@@ -2,9 +2,9 @@
  * Anthropic's and OpenAI's SDKs as they are: that there is a gateway they know by their base URLs, and by nothing else.
  *
  * ANTHROPIC_BASE_URL=URL OPENAI_BASE_URL=URL/v1 ANTHROPIC_API_KEY=unused OPENAI_API_KEY=unused \
- *   node calls.js CLAUDE_MODEL GPT_MODEL
+ *   node calls.js MODEL...
  *
- * Prints the answer of each call in a line of JSON.
+ * Models that begin with `claude` are called by Anthropic's SDK, others by OpenAI's. Prints the answer of each call in a line of JSON.
  */
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
@@ -41,12 +41,13 @@ async function openai(model: string): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const [claudeModel, gptModel] = process.argv.slice(2)
-  if (!claudeModel || !gptModel) {
-    throw new Error('usage: node calls.js CLAUDE_MODEL GPT_MODEL')
+  const models = process.argv.slice(2)
+  if (models.length === 0) {
+    throw new Error('usage: node calls.js MODEL...')
   }
-  await anthropic(claudeModel)
-  await openai(gptModel)
+  for (const model of models) {
+    await (model.startsWith('claude') ? anthropic(model) : openai(model))
+  }
 }
 
 main().catch((error) => {

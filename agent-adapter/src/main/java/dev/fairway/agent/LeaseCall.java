@@ -243,7 +243,10 @@ public record LeaseCall(
       return this;
     }
 
-    /** When the coordinator drops the request from the queue, by its own clock. */
+    /**
+     * When the coordinator drops the request from the queue, by its own clock; null: after twice
+     * the longest wait that the quota promises, two minutes by default.
+     */
     public Builder deadline(Instant deadline) {
       this.deadline = deadline;
       return this;

@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
     name = "emulator",
     description = {
       "The emulated provider alone, on loopback, until it is stopped. It speaks Anthropic's Messages API"
-          + " (POST /v1/messages, without streaming), enforces limits of its own with the provider's real"
+          + " (POST /v1/messages, streaming or not, and count_tokens), enforces limits of its own with the provider's real"
           + " headers, and appends every call it saw to a ledger.",
       "",
       "A call has the size that the headers x-demo-input-tokens and x-demo-output-tokens say; without them"

@@ -94,7 +94,8 @@ public final class DryRunCommand implements Callable<Integer> {
         return run(in, out);
       }
     } catch (NoSuchFileException e) {
-      return failed("expected a file or folder that exists, but there is no " + e.getFile());
+      return failed(
+          "expected a file that exists, or - for standard input, but there is no " + e.getFile());
     } catch (IOException e) {
       return failed(
           "expected to read " + script + " and to write " + target + ", but: " + FileTrouble.of(e));

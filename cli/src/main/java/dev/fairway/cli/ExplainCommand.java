@@ -109,7 +109,8 @@ public final class ExplainCommand implements Callable<Integer> {
     try (InputStream in = input()) {
       return stream ? explainStream(in, result) : explainAll(in, result);
     } catch (NoSuchFileException e) {
-      return failed("expected a file or folder that exists, but there is no " + e.getFile());
+      return failed(
+          "expected a file that exists, or - for standard input, but there is no " + e.getFile());
     } catch (JsonProcessingException e) {
       return failed(
           "expected JSON such as {\"provider\":\"openai\",\"status\":429,\"headers\":{},"

@@ -12,6 +12,7 @@ import dev.fairway.cli.ops.QuotaEdits;
 import dev.fairway.cli.ops.QuotaStore;
 import dev.fairway.cli.ops.QuotaTable;
 import dev.fairway.cli.ops.StatusClient;
+import dev.fairway.cli.ops.UntilRestart;
 import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.QuotaState;
@@ -56,7 +57,9 @@ final class QuotaCommand extends GroupCommand {
       description = {
         "Define the quotas of a YAML or JSON file, or define them anew.",
         "Quotas that the file does not name stay as they are.",
-        "Waits until the coordinator decides by them, at most 10 s."
+        "Waits until the coordinator decides by them, at most 10 s.",
+        "Other sections of the file are checked, and not applied: 'up' reads them, and the models that"
+            + " a gateway routes by, when it starts."
       },
       footer = {"", "Example:", "  fairway quota apply fairway.yaml --dry-run"})
   static final class Apply extends BaseCommand {
@@ -86,6 +89,7 @@ final class QuotaCommand extends GroupCommand {
         Optional<Map<String, JsonNode>> status = dryRun ? status() : Optional.empty();
         List<Object> results = new ArrayList<>();
         List<Quota> written = new ArrayList<>();
+        List<QuotaChange> changes = new ArrayList<>();
         for (Quota wanted : config.quotas()) {
           Optional.ofNullable(QuotaYaml.notEnforced(wanted))
               .ifPresent(line -> note("fairway: " + line));
@@ -95,6 +99,7 @@ final class QuotaCommand extends GroupCommand {
             store.put(change.quota());
           }
           written.add(change.quota());
+          changes.add(change);
           say(change);
           status
               .map(quotas -> quotas.get(wanted.getId()))
@@ -102,6 +107,7 @@ final class QuotaCommand extends GroupCommand {
           results.add(result(change));
         }
         Boolean inForce = dryRun ? null : awaitInForce(this, connection, pipeline, written);
+        UntilRestart.of(config, changes).forEach(line -> note("fairway: " + line));
         Map<String, Object> result = new LinkedHashMap<>();
         result.put("dry_run", dryRun);
         result.put("quotas", results);
@@ -285,7 +291,7 @@ final class QuotaCommand extends GroupCommand {
   /** {@code quota pause}. */
   @Command(
       name = "pause",
-      description = "Stop granting: requests queue, open leases go on.",
+      description = "Stop granting: requests queue until their deadlines, open leases go on.",
       footer = {"", "Example:", "  fairway quota pause anthropic.prod-1/sonnet"})
   static final class Pause extends Change {
     @Override
@@ -295,7 +301,7 @@ final class QuotaCommand extends GroupCommand {
 
     @Override
     String said(Quota changed) {
-      return "paused; requests queue until 'quota resume'";
+      return "paused; requests queue until 'quota resume', and at most until their deadlines";
     }
   }
 

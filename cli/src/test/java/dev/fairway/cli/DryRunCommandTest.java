@@ -165,7 +165,7 @@ class DryRunCommandTest {
     // then
     assertThat(code).isEqualTo(1);
     assertThat(err.toString())
-        .contains("expected a file or folder that exists")
+        .contains("expected a file that exists, or - for standard input")
         .contains("nowhere");
   }
 

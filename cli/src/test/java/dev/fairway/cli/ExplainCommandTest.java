@@ -197,7 +197,7 @@ class ExplainCommandTest {
   @Test
   void shouldSayWhichFileIsMissing() {
     assertThat(run("", folder.resolve("nowhere.json").toString())).isEqualTo(1);
-    assertThat(err.toString()).contains("expected a file or folder that exists");
+    assertThat(err.toString()).contains("expected a file that exists, or - for standard input");
   }
 
   @Test

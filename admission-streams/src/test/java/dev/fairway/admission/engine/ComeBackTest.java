@@ -51,6 +51,46 @@ class ComeBackTest {
     long leftAtMs = context.nowMs - 1_000_000 + 120_000;
     assertThat(rejected.reason()).isEqualTo(RejectReason.DEADLINE_PASSED);
     assertThat(rejected.retryAtMs()).isBetween(leftAtMs + 1_000, leftAtMs + 1_001);
+    assertThat(rejected.detail())
+        .contains("named none: twice the longest wait")
+        .contains("is paused")
+        .doesNotContain("turn");
+  }
+
+  @Test
+  void shouldNotCallBackAtOnceWhoAsksAgainAfterThatTime() {
+    // given: a rejection whose time to come back is long over
+    EngineContext context = EngineContext.with(definition(State.PAUSED, 10));
+    context.ask("r1", "a1", 10);
+    context.sleep(300_000);
+
+    // when
+    List<Event> again = context.ask("r1", "a1", 10);
+
+    // then
+    LeaseRejected told = (LeaseRejected) only(again, DecisionRepeated.class).decision();
+    assertThat(told.reason()).isEqualTo(RejectReason.DEADLINE_PASSED);
+    assertThat(told.retryAtMs()).isEqualTo(context.nowMs + RetryAt.SOONEST_MS);
+  }
+
+  @Test
+  void shouldNotSayPausedToWhoseTurnDidNotCome() {
+    // given
+    EngineContext context = EngineContext.with(definition(State.ACTIVE, 10));
+    context.ask("r1", "a1", 10);
+    context.ask(
+        Asking.like(EngineContext.request("r2", "a2", 10, 0))
+            .deadlineMs(context.nowMs + 5_000)
+            .request());
+
+    // when
+    LeaseRejected rejected = only(context.sleep(6_000), LeaseRejected.class);
+
+    // then
+    assertThat(rejected.reason()).isEqualTo(RejectReason.DEADLINE_PASSED);
+    assertThat(rejected.detail())
+        .contains("until its deadline, before its turn came")
+        .doesNotContain("paused");
   }
 
   @Test

@@ -101,8 +101,9 @@ final class CallPlanner {
           Trouble.modelNotFound(
               "Expected a model that a quota or a route of the gateway is for, but found '"
                   + shown(read.model())
-                  + "'. Add it to the models of a quota or to gateway.routes, or name an upstream for"
-                  + " all others with gateway.unknown."));
+                  + "'. Add it, in the file that `up` was started with, to the models of a quota or to"
+                  + " gateway.routes, or name an upstream for all others with gateway.unknown, and"
+                  + " start `up` again."));
     }
     boolean counted = endpoint.isCounted() && target.quota() != null;
     if (counted) {

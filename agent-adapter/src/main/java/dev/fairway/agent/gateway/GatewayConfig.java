@@ -9,6 +9,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -53,6 +54,12 @@ public record GatewayConfig(
    * A base URL with the part that {@link Endpoint} paths begin with, which would be there twice.
    */
   private static final Pattern VERSIONED = Pattern.compile(".*/v1/?");
+
+  /** Hosts whose own APIs a gateway does not speak; below a path there may be one that it does. */
+  private static final Pattern OTHER_PATHS =
+      Pattern.compile(
+          "(bedrock[a-z-]*\\..*\\.amazonaws\\.com|(.*-)?aiplatform\\.googleapis\\.com"
+              + "|generativelanguage\\.googleapis\\.com)/?");
 
   /** What a gateway does with the calls of a quota. */
   public enum Mode {
@@ -108,6 +115,10 @@ public record GatewayConfig(
       }
       if (VERSIONED.matcher(url).matches()) {
         return "one that ends in /v1: leave that out, the path of each call begins with it";
+      }
+      if (OTHER_PATHS.matcher(String.valueOf(parsed.getHost()) + parsed.getPath()).matches()) {
+        return "Bedrock's or Gemini's own API, which has other paths than a gateway's calls: agents"
+            + " ask for leases themselves and call it";
       }
       if (parsed.getHost() == null || parsed.getPort() == 0 || parsed.getPort() > PORT_MAX) {
         return "the host and port "
@@ -342,75 +353,113 @@ public record GatewayConfig(
 
   /** Checks that everything named is there, and that strangers don't reach it. */
   public GatewayConfig {
-    notBlank("host", "a host", host);
-    if (port < 0 || port > PORT_MAX) {
-      throw new InvalidSettingException(
-          "port", "Expected a port of 0 to " + PORT_MAX + ", but found " + port + ".");
+    List<InvalidSettingException> wrong =
+        wrongIn(host, port, modes, upstreams, routes, callers, unknown);
+    if (!wrong.isEmpty()) {
+      throw wrong.get(0);
     }
     modes = Map.copyOf(modes);
     upstreams = Map.copyOf(upstreams);
     routes = List.copyOf(routes);
     callers = List.copyOf(callers);
+  }
+
+  /** All that is wrong between the parts of a configuration, each of which may be right alone. */
+  public static List<InvalidSettingException> wrongIn(
+      String host,
+      int port,
+      Map<String, Mode> modes,
+      Map<String, Upstream> upstreams,
+      List<Route> routes,
+      List<Caller> callers,
+      String unknown) {
+    List<InvalidSettingException> wrong = new ArrayList<>();
+    if (port < 0 || port > PORT_MAX) {
+      wrong.add(
+          new InvalidSettingException(
+              "port", "Expected a port of 0 to " + PORT_MAX + ", but found " + port + "."));
+    }
     for (int i = 0; i < routes.size(); i++) {
       String where = "the route of " + routes.get(i).models();
-      known(upstreams, routes.get(i).upstream(), "routes[" + i + "].upstream", where);
+      known(upstreams, routes.get(i).upstream(), "routes[" + i + "].upstream", where, wrong);
     }
     if (unknown != null) {
-      known(upstreams, unknown, "unknown", "unknown");
+      known(upstreams, unknown, "unknown", "unknown", wrong);
     }
     Set<String> quotas = new TreeSet<>();
     routes.forEach(route -> quotas.add(route.quota()));
-    for (String quota : modes.keySet()) {
+    for (String quota : new TreeSet<>(modes.keySet())) {
       if (!quotas.contains(quota)) {
-        throw new InvalidSettingException(
-            "modes." + quota,
-            "Expected modes of quotas that routes name, " + quotas + ", but found " + quota + ".");
+        wrong.add(
+            new InvalidSettingException(
+                "modes." + quota,
+                "Expected modes of quotas that routes name, "
+                    + quotas
+                    + ", but found "
+                    + quota
+                    + "."));
       }
     }
-    checkCallers(callers, upstreams);
-    if (callers.isEmpty() && !isLoopback(host)) {
-      throw new InvalidSettingException(
-          "host",
-          "Expected callers with tokens where the gateway listens on "
-              + host
-              + ", but found none. Name them, or listen on 127.0.0.1.");
+    checkCallers(callers, upstreams, wrong);
+    checkHost(host, callers, wrong);
+    return wrong;
+  }
+
+  private static void checkHost(
+      String host, List<Caller> callers, List<InvalidSettingException> wrong) {
+    try {
+      notBlank("host", "a host", host);
+      if (callers.isEmpty() && !isLoopback(host)) {
+        throw new InvalidSettingException(
+            "host",
+            "Expected callers with tokens where the gateway listens on "
+                + host
+                + ", but found none. Name them, or listen on 127.0.0.1.");
+      }
+    } catch (InvalidSettingException e) {
+      wrong.add(e);
     }
   }
 
-  private static void checkCallers(List<Caller> callers, Map<String, Upstream> upstreams) {
+  private static void checkCallers(
+      List<Caller> callers, Map<String, Upstream> upstreams, List<InvalidSettingException> wrong) {
     Map<SecretRef, String> byToken = new HashMap<>();
     Set<String> names = new HashSet<>();
     for (int i = 0; i < callers.size(); i++) {
       String name = callers.get(i).name();
       SecretRef token = callers.get(i).token();
       if (!names.add(name)) {
-        throw new InvalidSettingException(
-            "callers[" + i + "].name", "Expected each caller once, but found " + name + " again.");
+        wrong.add(
+            new InvalidSettingException(
+                "callers[" + i + "].name",
+                "Expected each caller once, but found " + name + " again."));
       }
+      String other = token == null ? null : byToken.putIfAbsent(token, name);
       if (token == null) {
-        throw new InvalidSettingException(
-            "callers[" + i + "].token",
-            "Expected a token for caller " + name + ", but found none.");
-      }
-      String other = byToken.putIfAbsent(token, name);
-      if (other != null) {
-        throw new InvalidSettingException(
-            "callers[" + i + "].token",
-            "Expected a token of its own for each caller, but "
-                + name
-                + " and "
-                + other
-                + " have the same.");
+        wrong.add(
+            new InvalidSettingException(
+                "callers[" + i + "].token",
+                "Expected a token for caller " + name + ", but found none."));
+      } else if (other != null) {
+        wrong.add(
+            new InvalidSettingException(
+                "callers[" + i + "].token",
+                "Expected a token of its own for each caller, but "
+                    + name
+                    + " and "
+                    + other
+                    + " have the same."));
       }
     }
     for (Upstream upstream : upstreams.values()) {
       if (!callers.isEmpty() && upstream.key() == null) {
-        throw new InvalidSettingException(
-            "upstreams." + upstream.name() + ".key",
-            "Expected a key for upstream "
-                + upstream.name()
-                + ", but found none: with callers, what they send are tokens of the gateway's, which"
-                + " must not go to a provider.");
+        wrong.add(
+            new InvalidSettingException(
+                "upstreams." + upstream.name() + ".key",
+                "Expected a key for upstream "
+                    + upstream.name()
+                    + ", but found none: with callers, what they send are tokens of the gateway's,"
+                    + " which must not go to a provider."));
       }
     }
   }
@@ -422,17 +471,22 @@ public record GatewayConfig(
   }
 
   private static void known(
-      Map<String, Upstream> upstreams, String name, String setting, String where) {
+      Map<String, Upstream> upstreams,
+      String name,
+      String setting,
+      String where,
+      List<InvalidSettingException> wrong) {
     if (!upstreams.containsKey(name)) {
-      throw new InvalidSettingException(
-          setting,
-          "Expected "
-              + where
-              + " to name one of the upstreams "
-              + upstreams.keySet().stream().sorted().toList()
-              + ", but found "
-              + name
-              + ".");
+      wrong.add(
+          new InvalidSettingException(
+              setting,
+              "Expected "
+                  + where
+                  + " to name one of the upstreams "
+                  + upstreams.keySet().stream().sorted().toList()
+                  + ", but found "
+                  + name
+                  + "."));
     }
   }
 

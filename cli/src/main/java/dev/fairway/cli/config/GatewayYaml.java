@@ -57,9 +57,11 @@ final class GatewayYaml {
    * Reads the section.
    *
    * @param quotas the file's, whose {@code models} are routes where the section names none
+   * @param allQuotas whether these are all of them, rather than those that could be read
+   * @return null if it cannot be told whether it is right, because not all quotas could be read
    * @throws InvalidJsonException with every error of the section
    */
-  static GatewaySection parse(JsonNode node, List<Quota> quotas) {
+  static GatewaySection parse(JsonNode node, List<Quota> quotas, boolean allQuotas) {
     JsonFields in = JsonFields.rootWithSecrets(node);
     in.throwErrors();
     String id = in.string("id", ID);
@@ -88,10 +90,13 @@ final class GatewayYaml {
     String unknown = in.string("unknown", REFUSE);
     String unknownTo = unknown.equals(REFUSE) ? null : unknown;
     List<Route> routes = new ArrayList<>(in.objectList("routes", GatewayYaml::route));
-    if (routes.isEmpty() && !in.hasErrors()) {
+    boolean ownRoutes = routes.isEmpty() && !in.hasErrors("routes");
+    if (ownRoutes && !in.hasErrors("upstreams")) {
       routes.addAll(routesOf(in, quotas, upstreams));
     }
-    if (routes.isEmpty() && !upstreams.isEmpty() && unknownTo == null && !in.hasErrors()) {
+    boolean routesKnown =
+        !in.hasErrors("routes") && !in.hasErrors("upstreams") && (allQuotas || !ownRoutes);
+    if (routesKnown && routes.isEmpty() && !upstreams.isEmpty() && unknownTo == null) {
       in.error(
           "upstreams",
           "expected routes, or quotas with models whose provider is one of "
@@ -104,26 +109,44 @@ final class GatewayYaml {
     Waits waits = waits(in);
     Bounds bounds = in.object("bounds", GatewayYaml::bounds);
     in.end();
+    int portOrAny = port == null ? 0 : port;
+    List<InvalidSettingException> wrong =
+        GatewayConfig.wrongIn(host, portOrAny, modes, upstreams, routes, callers, unknownTo);
+    // All are judged before any of them counts as an error that others depend on.
+    wrong.stream()
+        .filter(each -> isKnown(in, each.setting(), routesKnown))
+        .toList()
+        .forEach(each -> in.error(each.setting(), each.getMessage()));
     in.throwErrors();
-    GatewayConfig config =
-        checked(
-            in,
-            "routes",
-            () ->
-                new GatewayConfig(
-                    host,
-                    port == null ? 0 : port,
-                    mode,
-                    modes,
-                    upstreams,
-                    routes,
-                    callers,
-                    unknownTo,
-                    estimates == null ? Estimates.DEFAULT : estimates,
-                    waits,
-                    bounds == null ? Bounds.DEFAULT : bounds));
-    in.throwErrors();
-    return new GatewaySection(id, config, fallback);
+    if (!wrong.isEmpty()) {
+      return null;
+    }
+    return new GatewaySection(
+        id,
+        new GatewayConfig(
+            host,
+            portOrAny,
+            mode,
+            modes,
+            upstreams,
+            routes,
+            callers,
+            unknownTo,
+            estimates == null ? Estimates.DEFAULT : estimates,
+            waits,
+            bounds == null ? Bounds.DEFAULT : bounds),
+        fallback);
+  }
+
+  /** Whether what a setting depends on could be read; else it may well be right. */
+  private static boolean isKnown(JsonFields in, String setting, boolean routesKnown) {
+    return switch (setting.split("[.\\[]", 2)[0]) {
+      case "modes" -> routesKnown && !in.hasErrors("modes");
+      case "routes", "unknown" -> !in.hasErrors("upstreams") && !in.hasErrors(setting);
+      case "callers", "host" -> !in.hasErrors("callers");
+      case "upstreams" -> !in.hasErrors("callers") && !in.hasErrors(setting);
+      default -> true;
+    };
   }
 
   private record Target(String url, String provider, SecretRef key) {}
@@ -134,7 +157,8 @@ final class GatewayYaml {
     if (url == null) {
       in.error("url", "expected the base URL of the provider's API, but found none");
     }
-    return new Target(url, provider, in.secret("key", GatewayYaml::secret));
+    SecretRef key = in.secret("key", GatewayYaml::secret);
+    return url == null ? null : new Target(url, provider, key);
   }
 
   private static SecretRef secret(JsonFields in) {

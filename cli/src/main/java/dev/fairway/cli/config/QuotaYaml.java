@@ -211,7 +211,7 @@ public final class QuotaYaml {
       return null;
     }
     try {
-      return GatewayYaml.parse(node, quotas);
+      return GatewayYaml.parse(node, quotas, errors.isEmpty());
     } catch (InvalidJsonException e) {
       e.errors().forEach(error -> errors.addRelative("gateway", error));
       return null;

@@ -2,6 +2,7 @@ package dev.fairway.cli.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.fairway.agent.fallback.FailMode;
 import dev.fairway.agent.fallback.FallbackConfig;
@@ -11,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -151,6 +153,9 @@ class GatewayYamlTest {
           'gateway: {upstreams: {a: {provider: openai, url: "http://h/?x=y"}}}'           | gateway.upstreams.a.url: Expected a URL
           'gateway: {upstreams: {a: {provider: openai, url: "http://h/v1"}}}'             | gateway.upstreams.a.url: Expected a URL such as https://api.anthropic.com for upstream a, but found one that ends in /v1
           'gateway: {upstreams: {a: {provider: openai, url: "http://h/openai/v1/"}}}'   | gateway.upstreams.a.url: Expected a URL
+          'gateway: {upstreams: {a: {provider: bedrock, url: "https://bedrock-runtime.us-east-1.amazonaws.com"}}}' | gateway.upstreams.a.url: Expected a URL such as https://api.anthropic.com for upstream a, but found Bedrock's
+          'gateway: {upstreams: {a: {provider: gemini, url: "https://generativelanguage.googleapis.com/"}}}' | gateway.upstreams.a.url: Expected a URL
+          'gateway: {upstreams: {a: {provider: vertex, url: "https://europe-west1-aiplatform.googleapis.com"}}}' | gateway.upstreams.a.url: Expected a URL
           'gateway: {callers: [{name: a, token: {env: X}, role: planner, roles: [worker]}]}' | gateway.callers[0].role: Expected the role of caller a to be one of
           'gateway: {callers: [{name: a, token: {env: X}, class: x, classes: [batch]}]}'  | gateway.callers[0].class: Expected the class of caller a to be one of
           'gateway: {callers: [{name: a, token: {env: X}}, {name: b, token: {env: X}}]}'  | gateway.callers[1].token: Expected a token of its own
@@ -176,6 +181,32 @@ class GatewayYamlTest {
         .isInstanceOf(InvalidConfigException.class)
         .hasMessageContaining(message)
         .hasMessageStartingWith("f.yaml:1: ");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          'host: 0.0.0.0, port: 87870, upstreams: {a: {provider: openai}}'                      | host, port, upstreams
+          'patience: soon, port: -1, unknown: x, modes: {k/q: OBSERVE}'                         | modes.k/q, patience, port, unknown
+          'callers: [{name: a, token: {env: X}}, {name: a, token: {env: X}}], upstreams: {a: {provider: anthropic}}' | callers[1].name, callers[1].token, upstreams.a.key
+          'host: 0.0.0.0, callers: [{name: "a b"}], port: 70000'                                | callers[0].name, port
+          'upstreams: {a: {provider: mine}}, routes: [{models: ["*"], quota: k/q, upstream: a}, {models: [], quota: k/q, upstream: b}], port: x' | upstreams.a.url, routes[1].models, port
+          """)
+  void shouldSayAllThatIsWrongAtOnce(String section, String wrong) {
+    // when
+    InvalidConfigException error =
+        catchThrowableOfType(
+            InvalidConfigException.class, () -> gateway("gateway: {" + section + "}\n"));
+
+    // then
+    assertThat(error.errors())
+        .extracting(line -> line.split(": ", 3)[1])
+        .containsExactlyInAnyOrder(
+            Stream.of(wrong.split(", ", -1))
+                .map(field -> "gateway." + field)
+                .toArray(String[]::new));
   }
 
   /** The most natural of all mistakes is to put the key where its place belongs. */

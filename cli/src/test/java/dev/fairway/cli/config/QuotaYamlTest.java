@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -138,6 +139,42 @@ class QuotaYamlTest {
             e ->
                 assertThat(e)
                     .startsWith("f.yaml:13: quotas[2].limits: expected at least one limit"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          'margin: {start: 85, floor: 60%}'                                                   | margin.floor, margin.start
+          'lease_ttl: 2 d, depth: {output_tokens: 5}'                                         | depth.output_tokens, lease_ttl
+          'queue_max: -1, roles: {a b: 2}, state: OFF'                                        | queue_max, roles, state
+          'provider: nobody, also: [q]'                                                       | also, provider
+          'lease_ttl: 2 d, also: ["k/a", "k/a"], queue_max: x, default_estimate: -1'          | also, default_estimate, lease_ttl, queue_max
+          """)
+  void shouldTellRangesBesideTypes(String fields, String wrong) {
+    String text = "quotas: [{id: k/q, limits: {requests_per_minute: 1}, " + fields + "}]";
+    assertThat(wrongFields(text))
+        .containsExactlyInAnyOrder(
+            Stream.of(wrong.split(", ", -1))
+                .map(field -> "quotas[0]." + field)
+                .toArray(String[]::new));
+  }
+
+  @Test
+  void shouldNotTellWhatMayBeRightOnceTheRestIs() {
+    assertThat(
+            wrongFields(
+                "quotas: [{id: k/q, limits: {request_per_minute: 1}, depth: {requests: 5},"
+                    + " models: claude-*}]\n"
+                    + "gateway: {upstreams: {a: {provider: anthropic}}, modes: {k/q: OBSERVE}}"))
+        .containsExactlyInAnyOrder("quotas[0].limits.request_per_minute", "quotas[0].models");
+  }
+
+  private static List<String> wrongFields(String text) {
+    InvalidConfigException error =
+        catchThrowableOfType(InvalidConfigException.class, () -> QuotaYaml.parse(text, "f.yaml"));
+    return error.errors().stream().map(line -> line.split(": ", 3)[1]).toList();
   }
 
   @ParameterizedTest

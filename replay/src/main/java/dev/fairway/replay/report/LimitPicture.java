@@ -10,6 +10,7 @@ final class LimitPicture {
   private static final int SHARE_HEIGHT = 90;
   private static final int REFUSALS_TOP = SHARE_TOP + SHARE_HEIGHT + 14;
   private static final int REFUSALS_HEIGHT = 50;
+  private static final int LINE = 14;
   private static final double MINUTE_MS = 60_000;
 
   /** What does not fit is cut off: a full bucket can be used up in a minute. */
@@ -51,6 +52,11 @@ final class LimitPicture {
         "limit",
         String.format(Locale.ROOT, "M%d %.1fH%d", TimeAxis.LEFT, y(1), Svg.WIDTH - TimeAxis.RIGHT));
     svg.text("end", TimeAxis.LEFT - 8, y(1) + 4, "the limit");
+    svg.text(
+        "end",
+        TimeAxis.LEFT - 8,
+        y(1) + 4 + LINE,
+        String.format(Locale.ROOT, "%,.0f tokens", inputPerMinute));
     svg.text("end", TimeAxis.LEFT - 8, y(0) - 2, "input a minute");
     TimeAxis.base(svg, SHARE_TOP + SHARE_HEIGHT);
     svg.path("refused", refusalBars);

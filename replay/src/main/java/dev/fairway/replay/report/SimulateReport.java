@@ -107,7 +107,11 @@ public final class SimulateReport {
             "<p class=\"muted\">Median, and 95th percentile behind it, of the time from the wish")
         .append(" to the call that went through; seed ")
         .append(study.seeds().get(0))
-        .append(".</p>\n")
+        .append(
+            ". Turns that were given up have none: where many calls are refused, short waits are")
+        .append(
+            " those of the few that went through, and 429s and replans say what the others had.")
+        .append("</p>\n")
         .append(Legend.WAITS.html())
         .append(WaitPicture.drawing(runs).inPage("Waits by role"));
     html.append("<h2>The whole run</h2>\n")

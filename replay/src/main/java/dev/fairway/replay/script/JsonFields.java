@@ -309,6 +309,24 @@ public final class JsonFields {
   }
 
   /**
+   * Whether there were errors at, above or below a field of this object: what depends on it cannot
+   * be judged then.
+   */
+  public boolean hasErrors(String name) {
+    String field = at(name);
+    return errors.stream()
+        .map(error -> error.substring(0, Math.max(0, error.indexOf(": "))))
+        .anyMatch(wrong -> isWithin(wrong, field) || isWithin(field, wrong));
+  }
+
+  private static boolean isWithin(String field, String outer) {
+    return field.startsWith(outer)
+        && (field.length() == outer.length()
+            || field.charAt(outer.length()) == '.'
+            || field.charAt(outer.length()) == '[');
+  }
+
+  /**
    * Ends the reading of a whole tree.
    *
    * @throws InvalidJsonException if there were errors

@@ -36,15 +36,41 @@ public final class QuotaJson {
    * Reads one quota.
    *
    * @throws InvalidJsonException with every error of the tree: unknown fields, missing ones, wrong
-   *     types
+   *     types, and beside those what {@link #violations} tells of the others
    */
   public static Quota parse(JsonNode node) {
     JsonFields fields = JsonFields.root(node);
     fields.throwErrors();
     Quota quota = read(fields);
     fields.end();
+    if (fields.hasErrors()) {
+      addViolations(fields, node, quota);
+    }
     fields.throwErrors();
     return quota;
+  }
+
+  /** Of what could be read; what depends on something that could not is left out. */
+  private static void addViolations(JsonFields fields, JsonNode node, Quota quota) {
+    List<String> judged =
+        violations(node, quota).stream().filter(violation -> isKnown(fields, violation)).toList();
+    for (String violation : judged) {
+      int end = violation.indexOf(": ");
+      fields.error(violation.substring(0, end), violation.substring(end + 2));
+    }
+  }
+
+  private static boolean isKnown(JsonFields fields, String violation) {
+    int end = violation.indexOf(": ");
+    if (end < 0 || fields.hasErrors(violation.substring(0, end))) {
+      return false;
+    }
+    String section = violation.substring(0, end).split("\\.", 2)[0];
+    return switch (section) {
+      case "depth", "level" -> !fields.hasErrors("limits");
+      case "also" -> !fields.hasErrors("id");
+      default -> true;
+    };
   }
 
   /**

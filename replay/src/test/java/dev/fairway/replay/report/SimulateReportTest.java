@@ -137,6 +137,13 @@ class SimulateReportTest {
   }
 
   @Test
+  void shouldSayWhatItsScalesAre() {
+    assertThat(report.html())
+        .containsPattern(">the limit</text>\\s*<text [^>]*>[1-9][0-9,]* tokens</text>")
+        .contains("Turns that were given up have none");
+  }
+
+  @Test
   void shouldNameMetricsOnThePageAsInTheTerminal() {
     String heads = StudyTable.lines(result).get(1);
     for (String title : List.of("429s/1000", "leaf/c", "wait s/PR", "from waits")) {

@@ -183,7 +183,9 @@ public final class RequestHandler {
               ? "This request was cancelled while it waited; a new call needs a new id"
               : "The call of this request is settled; a new call needs a new id";
     }
-    return rejection(reason, detail, past.retryAtMs(), null, null, null);
+    // That time may be over by now.
+    Long retryAtMs = RetryAt.floored(past.retryAtMs(), tx.nowMs());
+    return rejection(reason, detail, retryAtMs, null, null, null);
   }
 
   // ---- refusals that need no place in the queue

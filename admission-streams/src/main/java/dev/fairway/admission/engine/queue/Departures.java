@@ -2,11 +2,13 @@ package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.LeaseRejected;
+import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** How a waiting request leaves the queue without a grant. */
 public final class Departures {
@@ -25,8 +27,22 @@ public final class Departures {
             RejectReason.DEADLINE_PASSED,
             "Waited "
                 + (tx.nowMs() - waiter.enqueuedAtMs())
-                + " ms, until its deadline, without room",
+                + " ms, until its deadline"
+                + (waiter.request().deadlineMs() == null
+                    ? " (it named none: twice the longest wait that is promised)"
+                    : "")
+                + ", "
+                + whyNot(quota),
             RetryAt.floored(tx.nowMs() + etaMs, tx.nowMs())));
+  }
+
+  private static String whyNot(QuotaState quota) {
+    List<QuotaState> also = quota.also() == null ? List.of() : quota.also();
+    return Stream.concat(Stream.of(quota), also.stream())
+        .filter(each -> each.definition().state() == State.PAUSED)
+        .findFirst()
+        .map(paused -> "while quota '" + paused.id() + "' is paused; an operator has to resume it")
+        .orElse("before its turn came");
   }
 
   /**

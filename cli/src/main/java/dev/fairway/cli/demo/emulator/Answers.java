@@ -67,6 +67,10 @@ final class Answers {
         .getBytes(StandardCharsets.UTF_8);
   }
 
+  static byte[] count(long inputTokens) {
+    return bytes(JSON.createObjectNode().put("input_tokens", inputTokens));
+  }
+
   private static ObjectNode event(String type) {
     return JSON.createObjectNode().put("type", type);
   }

@@ -27,6 +27,20 @@ record MessagesRequest(String model, long maxTokens, boolean stream, long textCh
   }
 
   static MessagesRequest parse(byte[] body) throws InvalidRequestException {
+    JsonNode root = read(body);
+    JsonNode maxTokens = root.path("max_tokens");
+    if (!maxTokens.isIntegralNumber() || !maxTokens.canConvertToLong() || maxTokens.asLong() < 1) {
+      throw new InvalidRequestException("max_tokens: Input should be an integer of at least 1");
+    }
+    return of(root, maxTokens.asLong());
+  }
+
+  /** The same without an answer: a request to count its tokens. */
+  static MessagesRequest parseCount(byte[] body) throws InvalidRequestException {
+    return of(read(body), 1);
+  }
+
+  private static JsonNode read(byte[] body) throws InvalidRequestException {
     JsonNode root;
     try {
       root = JSON.readTree(body);
@@ -42,19 +56,19 @@ record MessagesRequest(String model, long maxTokens, boolean stream, long textCh
     if (!root.path("model").isTextual()) {
       throw new InvalidRequestException("model: Field required");
     }
-    JsonNode maxTokens = root.path("max_tokens");
-    if (!maxTokens.isIntegralNumber() || !maxTokens.canConvertToLong() || maxTokens.asLong() < 1) {
-      throw new InvalidRequestException("max_tokens: Input should be an integer of at least 1");
-    }
     JsonNode messages = root.path("messages");
     if (!messages.isArray() || messages.isEmpty()) {
       throw new InvalidRequestException("messages: at least one message is required");
     }
+    return root;
+  }
+
+  private static MessagesRequest of(JsonNode root, long maxTokens) {
     return new MessagesRequest(
         root.path("model").asText(),
-        maxTokens.asLong(),
+        maxTokens,
         root.path("stream").asBoolean(false),
-        textChars(root.path("system")) + textChars(messages));
+        textChars(root.path("system")) + textChars(root.path("messages")));
   }
 
   /** Input tokens of the text, by the usual four characters a token. */

@@ -23,8 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The emulated provider on a loopback port: {@code POST /v1/messages}. A stream comes all at once,
- * when the model is done.
+ * The emulated provider on a loopback port: {@code POST /v1/messages}, and {@code
+ * /v1/messages/count_tokens}, which takes from no limit and is in no ledger. A stream comes all at
+ * once, when the model is done.
  *
  * <p>A caller that wants a call of an exact size says so in headers: {@code x-demo-call} (its id,
  * kept in the ledger), {@code x-demo-turn}, {@code x-demo-agent}, {@code x-demo-input-tokens} and
@@ -43,6 +44,8 @@ public final class ProviderEmulator implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProviderEmulator.class);
   private static final String JSON = "application/json";
+  private static final String MESSAGES = "/v1/messages";
+  private static final String COUNT = MESSAGES + "/count_tokens";
   private static final int THREADS = 8;
   private static final int BACKLOG = 1024;
   private static final long LEDGER_SYNC_MS = 250;
@@ -99,7 +102,8 @@ public final class ProviderEmulator implements AutoCloseable {
     ProviderEmulator emulator = new ProviderEmulator(server, limits, speed, ledger);
     server.setExecutor(emulator.readers);
     server.createContext("/", emulator::notFound);
-    server.createContext("/v1/messages", emulator::messages);
+    server.createContext(MESSAGES, emulator::messages);
+    server.createContext(COUNT, emulator::count);
     server.start();
     var unused =
         emulator.model.scheduleWithFixedDelay(
@@ -136,16 +140,43 @@ public final class ProviderEmulator implements AutoCloseable {
     ledger.close();
   }
 
-  private void messages(HttpExchange exchange) throws IOException {
-    long seq = calls.incrementAndGet();
-    String requestId = String.format("req_%024d", seq);
+  /** The body of a POST to just that path; null: it was none, and is answered. */
+  private byte[] body(HttpExchange exchange, String path, String requestId) throws IOException {
+    if (!exchange.getRequestURI().getPath().equals(path)) {
+      notFound(exchange);
+      return null;
+    }
     if (!exchange.getRequestMethod().equals("POST")) {
       fail(exchange, 405, requestId, "invalid_request_error", "Method Not Allowed");
-      return;
+      return null;
     }
     byte[] body = exchange.getRequestBody().readNBytes(BODY_BYTES_MAX + 1);
     if (body.length > BODY_BYTES_MAX) {
       fail(exchange, 413, requestId, "request_too_large", "Request exceeds the maximum size");
+      return null;
+    }
+    return body;
+  }
+
+  private void count(HttpExchange exchange) throws IOException {
+    String requestId = "req_count";
+    byte[] body = body(exchange, COUNT, requestId);
+    if (body == null) {
+      return;
+    }
+    try {
+      long tokens = MessagesRequest.parseCount(body).estimatedInputTokens();
+      answer(exchange, 200, JSON, Answers.count(tokens));
+    } catch (InvalidRequestException e) {
+      fail(exchange, 400, requestId, "invalid_request_error", e.getMessage());
+    }
+  }
+
+  private void messages(HttpExchange exchange) throws IOException {
+    long seq = calls.incrementAndGet();
+    String requestId = String.format("req_%024d", seq);
+    byte[] body = body(exchange, MESSAGES, requestId);
+    if (body == null) {
       return;
     }
     MessagesRequest request;

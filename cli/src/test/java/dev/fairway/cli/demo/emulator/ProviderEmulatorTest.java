@@ -112,6 +112,25 @@ class ProviderEmulatorTest {
   }
 
   @Test
+  void shouldCountTokensWithoutTakingAny() throws Exception {
+    // given
+    String body =
+        "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"twelve chars\"}]}";
+
+    // when
+    HttpResponse<String> counted = post("/v1/messages/count_tokens", body);
+    HttpResponse<String> wrong = post("/v1/messages/count_tokens", "{}");
+    HttpResponse<String> other = post("/v1/messages/batches", body);
+
+    // then
+    assertThat(counted.statusCode()).isEqualTo(200);
+    assertThat(counted.body()).isEqualTo("{\"input_tokens\":3}");
+    assertThat(wrong.statusCode()).isEqualTo(400);
+    assertThat(other.statusCode()).isEqualTo(404);
+    assertThat(emulator.ledger().entries()).isEmpty();
+  }
+
+  @Test
   void shouldWriteDownEveryCall() throws Exception {
     // given
     post("/v1/messages", BODY, size("call-1", 60_000, 7));
