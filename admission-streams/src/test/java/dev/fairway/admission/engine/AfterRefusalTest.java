@@ -83,6 +83,40 @@ class AfterRefusalTest {
   }
 
   @Test
+  void shouldNameTheQuotaThatIsNotPaidFor() {
+    // given: a quota that takes from another, and both are held
+    EngineContext both = OrderContext.quota().full().takingFrom("k/s").start();
+    OrderContext.quota().named("k/s").full().defineIn(both);
+    LeaseGranted lease = only(both.ask("r1", "a1", 1_000), LeaseGranted.class);
+    both.settle(
+        lease.leaseId(), "a1", Outcome.RATE_LIMITED, null, null, s -> with(s, Kind.BILLING));
+
+    // when: one of them is cleared
+    QuotaDefinition cleared =
+        Redefined.like(OrderContext.quota().full().takingFrom("k/s").definition())
+            .cleared()
+            .definition();
+    both.submit(new Command.DefineQuota(cleared, EngineContext.SALT));
+
+    // then: the other one is named
+    LeaseRejected rejected = only(both.ask("r2", "a1", 1_000), LeaseRejected.class);
+    assertThat(rejected.reason()).isEqualTo(RejectReason.QUOTA_EXHAUSTED);
+    assertThat(rejected.detail()).contains("'k/s'").contains("BILLING").contains("clear");
+  }
+
+  private static Settlement with(Settlement s, Kind kind) {
+    return new Settlement(
+        s.leaseId(),
+        s.requestId(),
+        s.agentId(),
+        s.quotaId(),
+        s.outcome(),
+        s.usage(),
+        s.requeue(),
+        new Signal(429, kind, null, null, 0L, null, Map.of()));
+  }
+
+  @Test
   void shouldRejectALongQueueInCommandsOfBoundedSize() {
     // given
     LeaseGranted lease = granted("r1", 1_000);

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Dimension;
 import java.util.PriorityQueue;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -124,6 +126,64 @@ class RetryBudgetTest {
     assertThat(failures).isBetween(7, 20);
   }
 
+  @ParameterizedTest
+  @CsvSource({"k/solo, k/q1, 600", "k/q1, k/solo, 600", "k/q1, k/q2, 60"})
+  void shouldNotPayForLargeRetriesWithSmallCallsOfAnotherQuota(
+      String failing, String succeeding, long thousandsOfLimit) {
+    // given: a loop of failures of 2,000 in one quota, and calls of one token in another
+    EngineContext context = several(thousandsOfLimit * 1_000);
+    long untilMs = context.nowMs + HOUR_MS;
+    String failed = null;
+    int failures = 0;
+
+    // when
+    for (int i = 0; context.nowMs < untilMs; i++) {
+      LeaseGranted lease = grantedIn(context, failing, "f" + i, failed, 2_000);
+      context.sleep(1_000);
+      if (lease != null) {
+        end(context, lease, Outcome.FAILED_AFTER_SEND, 2_000);
+        failures++;
+        failed = lease.requestId();
+      }
+      for (int j = 0; j < 6; j++) {
+        LeaseGranted one = grantedIn(context, succeeding, "s" + i + "-" + j, null, 1);
+        context.sleep(1_000);
+        if (one != null) {
+          end(context, one, Outcome.SUCCEEDED, 1);
+        }
+      }
+    }
+
+    // then: as in one quota
+    assertThat(failures).isBetween(7, 20);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"k/q1, k/solo", "k/solo, k/q1"})
+  void shouldMindNoFailuresNowAndThenThatAreOfOneQuota(String failing, String succeeding) {
+    // given: 2 % of the calls fail, all in one quota; most of the others are in another
+    EngineContext context = several(600_000);
+    long untilMs = context.nowMs + HOUR_MS;
+    int calls = 0;
+    int rejected = 0;
+
+    // when
+    for (int i = 0; context.nowMs < untilMs; i++) {
+      boolean fails = i % 50 == 0;
+      LeaseGranted lease = grantedIn(context, fails ? failing : succeeding, "r" + i, null, 1_000);
+      context.sleep(2_000);
+      if (lease != null) {
+        end(context, lease, fails ? Outcome.FAILED_AFTER_SEND : Outcome.SUCCEEDED, 1_000);
+      }
+      calls++;
+      rejected += lease == null ? 1 : 0;
+    }
+
+    // then
+    assertThat(calls).isGreaterThan(1_700);
+    assertThat(rejected).isZero();
+  }
+
   @Test
   void shouldTellTheShareOfRetriesAsItWasGiven() {
     // given
@@ -143,6 +203,39 @@ class RetryBudgetTest {
     // then
     assertThat(told).isNotNull();
     assertThat(told.detail()).contains(" 10 and 7 % are retries");
+  }
+
+  /** One on its own, and two of that limit that take from one of 60,000. */
+  private static EngineContext several(long limit) {
+    Amounts wide = Amounts.of(Dimension.INPUT_TOKENS, limit);
+    EngineContext context = OrderContext.quota().named("k/solo").full().start();
+    OrderContext.quota().named("k/s").full().defineIn(context);
+    OrderContext.quota().named("k/q1").limits(wide).takingFrom("k/s").defineIn(context);
+    OrderContext.quota().named("k/q2").full().takingFrom("k/s").defineIn(context);
+    context.restoring = false;
+    return context;
+  }
+
+  private static LeaseGranted grantedIn(
+      EngineContext context, String quota, String id, String retryOf, long tokens) {
+    for (Event event : ask(id, "a", tokens).in(quota).retryOf(retryOf).of(context)) {
+      if (event instanceof LeaseGranted lease) {
+        return lease;
+      }
+    }
+    return null;
+  }
+
+  private static void end(EngineContext context, LeaseGranted lease, Outcome outcome, long tokens) {
+    context.settle(
+        lease.leaseId(),
+        lease.agentId(),
+        outcome,
+        tokens,
+        0L,
+        s ->
+            new Settlement(
+                s.leaseId(), null, s.agentId(), lease.quotaId(), outcome, s.usage(), false, null));
   }
 
   private static LeaseGranted granted(EngineContext context, String id, String retryOf) {

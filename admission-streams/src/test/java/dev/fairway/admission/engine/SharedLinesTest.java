@@ -53,6 +53,30 @@ class SharedLinesTest {
   }
 
   @Test
+  void shouldTellEqualTagsOfTwoQuotasAsTheyGo() {
+    // given: two of the same tag; arrivals are counted in each quota alone
+    EngineContext context = SHARED.start();
+    FIRST.defineIn(context);
+    SECOND.defineIn(context);
+    ask("w", "w", 1_000).in("k/q1").of(context);
+    context.sleep(1_000);
+    ask("x", "x", 2_000).in("k/q1").of(context);
+
+    // when
+    List<Event> asked = ask("y", "y", 2_000).in("k/q2").of(context);
+    long atMs = context.nowMs;
+    List<Event> later = context.sleep(10_000);
+
+    // then
+    assertThat(EngineContext.only(asked, LeaseQueued.class).etaMs()).isEqualTo(4_000);
+    assertThat(later)
+        .filteredOn(LeaseGranted.class::isInstance)
+        .extracting(e -> ((LeaseGranted) e).grantedAtMs() - atMs)
+        .containsExactly(2_000L, 4_000L);
+    assertThat(OrderContext.granted(later)).containsExactly("x", "y");
+  }
+
+  @Test
   void shouldServeANewcomerOfTwoSharedQuotasWhereOneIsBusierThanTheOther() {
     // given: one agent on the one, ten on the other
     ClosedLoop loop =

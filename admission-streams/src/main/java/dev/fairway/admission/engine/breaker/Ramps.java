@@ -8,6 +8,9 @@ import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Transaction;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
 
 /**
  * When a quota ramps: after the breaker, after an overload, and after a hold of 30 s or more. A
@@ -31,11 +34,11 @@ public final class Ramps {
    * out at its timeout, for nobody knows when it is answered; the ramp that follows is in the
    * number. So is a trickle taken to end with its next call.
    *
+   * @param phase what those charges take of the ramp
    * @param startMs when the hold ends, or now if there is none
    */
-  public static long waitMs(QuotaState quota, Amounts ahead, long startMs, long atMs) {
+  public static long waitMs(QuotaState quota, long phase, long startMs, long atMs) {
     BreakerState breaker = quota.breaker();
-    long phase = phase(quota, ahead);
     if (breaker.isOpen()) {
       return Ramp.startingAt(Math.max(startMs, breaker.untilMs())).msUntil(atMs, phase);
     }
@@ -46,7 +49,36 @@ public final class Ramps {
     return breaker.ramp() == null ? 0 : breaker.ramp().msUntil(atMs, phase);
   }
 
-  /** Phase in which a charge refills at the rate of its slowest dimension. */
+  /**
+   * Phase that a call takes of the ramp of its own quota: until its charge is refilled there, and
+   * in those that it takes from too. The slowest of them is the rate that the quota is served at.
+   *
+   * @param also charges by id of the quotas that it takes from too
+   * @param quotas the quotas by id; null for one that is not defined any more
+   */
+  public static long phase(
+      QuotaState quota,
+      Amounts charge,
+      Map<String, Amounts> also,
+      Function<String, QuotaState> quotas) {
+    long phase = phase(quota, charge);
+    for (Map.Entry<String, Amounts> taken : also.entrySet()) {
+      QuotaState other = quotas.apply(taken.getKey());
+      phase = other == null ? phase : Math.max(phase, phase(other, taken.getValue()));
+    }
+    return phase;
+  }
+
+  /** The same of what calls take of every dimension. */
+  public static long phase(QuotaState quota, List<QuotaState> also, Amounts demand) {
+    long phase = phase(quota, demand);
+    for (QuotaState other : also) {
+      phase = Math.max(phase, phase(other, demand));
+    }
+    return phase;
+  }
+
+  /** Phase in which a charge refills at the rate of its slowest dimension in this quota alone. */
   public static long phase(QuotaState quota, Amounts charge) {
     long phase = 0;
     for (int i = 0; i < Dimension.count(); i++) {

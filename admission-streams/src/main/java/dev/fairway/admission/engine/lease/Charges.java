@@ -18,6 +18,9 @@ public final class Charges {
    */
   static final long MINUTE = 100_000_000;
 
+  /** A minute of any limit, for costs of several quotas: finer than a token of any real limit. */
+  private static final long SHARE_MINUTE = 1_000_000_000_000L;
+
   private Charges() {}
 
   /** Whether the call's cached prefix will have left the provider's cache at that time. */
@@ -213,6 +216,25 @@ public final class Charges {
       }
     }
     return largest;
+  }
+
+  /**
+   * What a cost is in a unit that is the same in all quotas of a key, for who compares calls of one
+   * with calls of another: a {@link #SHARE_MINUTE}th of a minute of what it takes the most of.
+   * Where nothing that refills is limited, the cost itself: such calls count by their number.
+   *
+   * @param cost cost in that quota now
+   * @param up whether what is left over is rounded up
+   */
+  public static long share(QuotaState quota, long cost, boolean up) {
+    long minute = MINUTE;
+    if (!quota.inSharedOrder()) {
+      Dimension reference = reference(quota.policy().limits());
+      minute = reference == null ? SHARE_MINUTE : quota.policy().limits().get(reference);
+    }
+    long share = FixedPoint.mulDiv(Math.max(0, cost), SHARE_MINUTE, minute);
+    boolean exact = FixedPoint.mulDiv(share, minute, SHARE_MINUTE) >= cost;
+    return Math.max(1, up && !exact ? share + 1 : share);
   }
 
   /** Cost of a request's estimate. */

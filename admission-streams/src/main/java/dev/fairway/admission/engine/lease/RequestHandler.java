@@ -322,11 +322,16 @@ public final class RequestHandler {
     int longestOfAgent = quota.policy().queueMaxPerAgent();
     if (quota.order().size() >= longest) {
       reject(
-          RejectReason.QUEUE_FULL, "The quota's queue is full (" + longest + ")", whenFull, waiter);
+          quota,
+          RejectReason.QUEUE_FULL,
+          "The quota's queue is full (" + longest + ")",
+          whenFull,
+          waiter);
       return true;
     }
     if (quota.waitingOf(request.agentId()) >= longestOfAgent) {
       reject(
+          quota,
           RejectReason.QUEUE_FULL,
           "The agent has its " + longestOfAgent + " requests in the queue",
           whenFull,
@@ -337,6 +342,7 @@ public final class RequestHandler {
     if (eta > longestWait) {
       boolean ceiling = Eta.atCeiling(quota, waiter, eta, tx.nowMs());
       reject(
+          quota,
           ceiling ? RejectReason.TENANT_CEILING : RejectReason.QUEUE_WAIT_TOO_LONG,
           "The wait would be "
               + eta
@@ -369,10 +375,11 @@ public final class RequestHandler {
     tx.emit(rejection(reason, detail, retryAtMs, null, contentHash, null));
   }
 
-  private void reject(RejectReason reason, String detail, Long retryAtMs, Waiter waiter) {
-    tx.emit(
-        rejection(
-            reason, detail, retryAtMs, waiter.startTag(), contentHash, waiter.standing().tenant()));
+  private void reject(
+      QuotaState quota, RejectReason reason, String detail, Long retryAtMs, Waiter waiter) {
+    String tenant = waiter.standing().tenant();
+    long keptTag = quota.keptTag(tenant, waiter.startTag());
+    tx.emit(rejection(reason, detail, retryAtMs, keptTag, contentHash, tenant));
   }
 
   /** Told and not remembered. */

@@ -84,7 +84,9 @@ public final class Departures {
   /** What somebody is told whom an exhausted quota turns away; there must be such a hold. */
   public static String exhaustedDetail(QuotaState quota, long atMs) {
     if (quota.holdReason(atMs) == HoldReason.BILLING) {
-      return "The provider refuses this key (BILLING); an operator has to clear the quota";
+      return "The provider refuses calls of quota '"
+          + quota.id()
+          + "' for want of payment (BILLING); an operator has to clear it";
     }
     if (quota.holdUntilMs() == null) {
       return "The provider says that quota '"
@@ -120,6 +122,10 @@ public final class Departures {
     tx.emit(rejected(quota, waiter, RejectReason.UNKNOWN_QUOTA, "The quota was removed", null));
   }
 
+  private static Long keptTag(QuotaState quota, Waiter waiter) {
+    return quota.keptTag(waiter.standing().tenant(), waiter.startTag());
+  }
+
   private static LeaseRejected rejected(
       QuotaState quota, Waiter waiter, RejectReason reason, String detail, Long retryAtMs) {
     return new LeaseRejected(
@@ -129,7 +135,7 @@ public final class Departures {
         reason,
         detail,
         retryAtMs,
-        retryAtMs == null ? null : (Long) waiter.startTag(),
+        retryAtMs == null ? null : keptTag(quota, waiter),
         waiter.contentHash(),
         waiter.request().correlation(),
         waiter.attempt(),

@@ -96,7 +96,7 @@ public final class Eta {
   /** Until a hold, a breaker or a ramp lets anybody go. */
   private static long pacedMs(QuotaState quota, long atMs) {
     long held = holdMs(quota, atMs);
-    return Math.max(held, Ramps.waitMs(quota, Amounts.NONE, atMs + held, atMs));
+    return Math.max(held, Ramps.waitMs(quota, 0, atMs + held, atMs));
   }
 
   private static long inOrderMs(
@@ -111,7 +111,7 @@ public final class Eta {
     long fromMs = atMs + startMs;
     long wait = Math.max(holdMs(quota, atMs), startMs + ceilingMs(quota, waiter, ahead, fromMs));
     wait = Math.max(wait, startMs + inQuotaMs(quota, waiter, ahead, head, told, fromMs));
-    wait = Math.max(wait, rampMs(quota, ahead, atMs));
+    wait = Math.max(wait, ownRampMs(quota, ahead, atMs));
     wait = outOfGuardMs(quota, wait, atMs);
     if (quota.policy().order().also().isEmpty() || quota.also() == null) {
       return Math.min(wait, LONGEST_MS);
@@ -130,8 +130,15 @@ public final class Eta {
     return waitMs >= LONGEST_MS ? waitMs : quota.afterResetsMs(atMs + waitMs) - atMs;
   }
 
-  private static long rampMs(QuotaState quota, Ahead ahead, long atMs) {
-    return Ramps.waitMs(quota, ahead.demand(), atMs + holdMs(quota, atMs), atMs);
+  private static long ownRampMs(QuotaState quota, Ahead ahead, long atMs) {
+    List<QuotaState> also = quota.also() == null ? List.of() : quota.also();
+    long phase = Ramps.phase(quota, also, ahead.demand());
+    return Ramps.waitMs(quota, phase, atMs + holdMs(quota, atMs), atMs);
+  }
+
+  private static long rampMs(QuotaState other, Ahead ahead, long atMs) {
+    long phase = Ramps.phase(other, ahead.demand());
+    return Ramps.waitMs(other, phase, atMs + holdMs(other, atMs), atMs);
   }
 
   private static long inQuotaMs(
@@ -264,7 +271,7 @@ public final class Eta {
           && line.opensAtMs() >= atMs + refillMs(other, waiter, before, atMs)) {
         break; // They are in order of when they open.
       }
-      before = before.plus(line.quota().order().before(topTag, waiter.arrival()).demand());
+      before = before.plus(line.before(topTag, quota).demand());
     }
     return refillMs(other, waiter, before, atMs);
   }

@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.QuotaState;
 import java.util.ArrayList;
@@ -27,7 +28,16 @@ final class SiblingLines {
    *
    * @param opensAtMs from when on it goes
    */
-  record Line(QuotaState quota, long opensAtMs) {}
+  record Line(QuotaState quota, long opensAtMs) {
+    /**
+     * Who of it goes before a request of that tag in another quota. Equal tags go in order of their
+     * quotas' ids: arrivals are counted in each quota alone.
+     */
+    Ahead before(long topTag, QuotaState other) {
+      boolean first = quota.id().compareTo(other.id()) < 0;
+      return quota.order().before(topTag, first ? Long.MAX_VALUE : Long.MIN_VALUE);
+    }
+  }
 
   SiblingLines(KeyState key, QuotaState quota, long atMs) {
     this.key = key;

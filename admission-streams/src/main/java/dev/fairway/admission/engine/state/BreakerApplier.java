@@ -18,6 +18,7 @@ import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.state.Row.BreakerRow;
 import dev.fairway.admission.engine.state.Row.RowId;
+import java.util.Map;
 
 /** What events mean for the breaker of a quota and for the ramp after a pause. */
 final class BreakerApplier {
@@ -56,26 +57,49 @@ final class BreakerApplier {
 
   /** A grant moves the time of the next one. */
   static void granted(KeyState key, QuotaState quota, LeaseGranted e) {
-    charge(key, quota, e.charged());
-    e.taken().also().forEach((id, charge) -> charge(key, key.quotas.get(id), charge));
+    Map<String, Amounts> also = e.taken().also();
+    charge(key, quota, phase(key, quota, e.charged(), also));
+    also.forEach(
+        (id, charge) -> {
+          QuotaState other = key.quotas.get(id);
+          if (other != null) {
+            charge(key, other, Ramps.phase(other, charge));
+          }
+        });
   }
 
-  private static void charge(KeyState key, QuotaState quota, Amounts charge) {
-    Ramp ramp = quota == null ? null : quota.breaker.ramp();
+  /** What a paced grant did not use makes room for the next one, wherever it was paced. */
+  static void settled(KeyState key, QuotaState quota, Lease before, LeaseSettled e) {
+    Map<String, Amounts> took = before.taken().also();
+    Map<String, Amounts> used = SharedBuckets.left(before.taken(), e.shift()).also();
+    long own = phase(key, quota, before.charged(), took) - phase(key, quota, e.actual(), used);
+    giveBack(key, quota, before, own);
+    took.forEach(
+        (id, charge) -> {
+          QuotaState other = key.quotas.get(id);
+          if (other != null) {
+            long unused = Ramps.phase(other, charge) - Ramps.phase(other, used.get(id));
+            giveBack(key, other, before, unused);
+          }
+        });
+  }
+
+  private static long phase(
+      KeyState key, QuotaState quota, Amounts charge, Map<String, Amounts> also) {
+    return Ramps.phase(quota, charge, also, key.quotas::get);
+  }
+
+  private static void charge(KeyState key, QuotaState quota, long phase) {
+    Ramp ramp = quota.breaker.ramp();
     if (ramp != null) {
-      long phase = Ramps.phase(quota, charge);
       set(key, quota, quota.breaker.with(ramp.granted(key.nowMs, phase)));
     }
   }
 
-  /** What a paced grant did not use makes room for the next one. */
-  static void settled(KeyState key, QuotaState quota, Lease before, LeaseSettled e) {
+  private static void giveBack(KeyState key, QuotaState quota, Lease lease, long phase) {
     Ramp ramp = quota.breaker.ramp();
-    if (ramp != null && before.grantedAtMs() >= ramp.fromMs()) {
-      long unused = Ramps.phase(quota, before.charged()) - Ramps.phase(quota, e.actual());
-      if (unused > 0) {
-        set(key, quota, quota.breaker.with(ramp.returned(unused)));
-      }
+    if (ramp != null && phase > 0 && lease.grantedAtMs() >= ramp.fromMs()) {
+      set(key, quota, quota.breaker.with(ramp.returned(phase)));
     }
   }
 

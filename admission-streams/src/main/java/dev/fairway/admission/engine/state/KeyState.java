@@ -453,7 +453,8 @@ public final class KeyState {
   /**
    * A call of an agent succeeded. So a few per cent of failures never add up, and a loop of
    * failures has its retries of an hour and no more. It pays what it cost, and at most what the
-   * retry cost: neither many small calls nor a large one are worth more than they are.
+   * retry cost: neither many small calls nor a large one are worth more than they are. Costs are
+   * shares of a minute here, since they may be of several quotas.
    */
   void succeeded(String agentId, long cost) {
     List<Long> times = new ArrayList<>(retriesOfAgent(agentId));

@@ -9,6 +9,7 @@ import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Charges;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.lease.Unleased;
@@ -251,7 +252,7 @@ final class LeaseApplier {
     LearnApplier.learnCall(key, quota, old, e);
     if (e.outcome() == Outcome.SUCCEEDED) {
       quota.overloads = 0;
-      key.succeeded(e.agentId(), cost(old, e.tagShift()));
+      key.succeeded(e.agentId(), Charges.share(quota, cost(old, e.tagShift()), true));
     }
     if (e.outcome() == Outcome.RATE_LIMITED) {
       // No interval with a 429 in it is clean.
@@ -269,7 +270,8 @@ final class LeaseApplier {
             .sentAfter(e.sendDelayMs());
     replace(key, quota, old, lease);
     boolean failed = FAILURES.contains(e.outcome());
-    key.remember(ended(key, old, Ending.SETTLED, failed, failed ? cost(old, e.tagShift()) : 0));
+    long share = failed ? Charges.share(quota, cost(old, e.tagShift()), false) : 0;
+    key.remember(ended(key, old, Ending.SETTLED, failed, share));
     if (e.outcome() == Outcome.UNLEASED) {
       // Its report, should it come again, is of this call.
       String report = Unleased.identity(quota, e.agentId(), e.requestId());
@@ -279,7 +281,7 @@ final class LeaseApplier {
 
   /** An expired lease was not told to have failed: only who says so retries it. */
   private static RememberedRow ended(
-      KeyState key, Lease lease, Ending ending, boolean failed, long cost) {
+      KeyState key, Lease lease, Ending ending, boolean failed, long share) {
     return new RememberedRow(
         lease.request().quotaId(),
         KeyState.identityOf(lease),
@@ -295,7 +297,7 @@ final class LeaseApplier {
         failed || ending == Ending.EXPIRED,
         failed ? lease.request().agentId() : null,
         null,
-        cost);
+        share);
   }
 
   /** What a call cost in the fair queue, after its tag moved once more. */
@@ -323,6 +325,7 @@ final class LeaseApplier {
             .costing(e.cost())
             .heeded();
     replace(key, quota, old, lease);
-    key.remember(ended(key, old, Ending.EXPIRED, false, cost(old, e.tagShift())));
+    long share = Charges.share(quota, cost(old, e.tagShift()), false);
+    key.remember(ended(key, old, Ending.EXPIRED, false, share));
   }
 }

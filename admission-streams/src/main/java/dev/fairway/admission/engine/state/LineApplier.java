@@ -7,6 +7,7 @@ import dev.fairway.admission.engine.Event.Reweighting;
 import dev.fairway.admission.engine.Event.WaiterReweighted;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.lease.Charges;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.queue.Tags;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
@@ -57,10 +58,10 @@ final class LineApplier {
   /**
    * Counts a call that is in line, or takes it back.
    *
-   * @param failedCost what the call cost that it retries, which its own estimate may fall short of
+   * @param failedShare what the call took that it retries, which its own estimate may fall short of
    */
   private static void count(
-      KeyState key, QuotaState quota, Waiter waiter, int calls, long failedCost) {
+      KeyState key, QuotaState quota, Waiter waiter, int calls, long failedShare) {
     Standing standing = waiter.standing();
     boolean retry = quota.policy.order().ranked() && waiter.attempt() > 1;
     quota.calls.count(key.nowMs, calls, retry ? calls : 0);
@@ -71,7 +72,8 @@ final class LineApplier {
     if (retry && standing.budgetTask() != null) {
       key.countCall(standing.budgetTask(), 0, calls, null);
     } else if (retry && calls > 0) {
-      key.addRetry(waiter.request().agentId(), Math.max(waiter.cost(), failedCost));
+      long share = Charges.share(quota, waiter.cost(), false);
+      key.addRetry(waiter.request().agentId(), Math.max(share, failedShare));
     } else if (retry) {
       key.takeBackRetry(waiter.request().agentId());
     }

@@ -285,6 +285,21 @@ public final class QuotaState {
     return policy.order().hasTenants() ? own : Math.max(own, sharedVirtualTime());
   }
 
+  /**
+   * The place that is kept for a request that is rejected now: no later than where it stands, and
+   * where it would start now if its agent had nothing else. What the agent was served, owes or has
+   * in line counts when it comes back, in whatever order it does, and not twice. SEED keeps it
+   * where it stands, as published.
+   */
+  public long keptTag(String tenant, long startTag) {
+    if (!policy.order().ranked()) {
+      return startTag;
+    }
+    long own = tenant(tenant).virtualTime();
+    long now = policy.order().hasTenants() ? own : Math.max(own, sharedVirtualTime());
+    return Math.min(startTag, now);
+  }
+
   /** Where a tenant starts whose first request comes now. */
   long startOf(TenantState tenant) {
     return Math.max(tenant.tag, Math.max(topVirtualTime, sharedVirtualTime()));

@@ -14,6 +14,7 @@ import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.learn.ErrorTrend;
 import dev.fairway.admission.engine.learn.RoleStats;
+import dev.fairway.admission.engine.lease.Charges;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import java.util.List;
 
@@ -157,7 +158,8 @@ public sealed interface Row {
    * One per agent that retried without a task id in the last hour.
    *
    * @param atMs when, oldest first; without those that successful calls have taken off
-   * @param costs what they cost in the fair queue, in the same order; may be the last ones only
+   * @param costs what they cost in shares of a minute ({@link Charges#share}), in the same order;
+   *     may be the last ones only
    * @param paid what calls that succeeded have paid for the oldest one
    */
   record RetriesRow(String agentId, List<Long> atMs, List<Long> costs, long paid) implements Row {
@@ -319,7 +321,8 @@ public sealed interface Row {
    * @param failed whether its call failed, so that asking again is a retry
    * @param unclaimedBy agent whose next request is taken for the retry of this failed call
    * @param tenant tenant in which its place is kept: tags of others are of other virtual times
-   * @param cost what its call cost in the fair queue, if it failed; else 0
+   * @param cost what its call cost in shares of a minute ({@link Charges#share}), if it failed;
+   *     else 0
    */
   record RememberedRow(
       String quotaId,
