@@ -11,9 +11,13 @@ if [ $# -ne 3 ]; then
 fi
 leases=$1/v1/leases quota=$2 agent=$3
 
-api() { # METHOD URL [BODY]: prints the answer, or its error and ends
-  curl -sS --fail-with-body --max-time 90 -X "$1" -H 'content-type: application/json' \
-    ${FAIRWAY_TOKEN:+-H "x-fairway-token: $FAIRWAY_TOKEN"} ${3:+--data "$3"} "$2"
+api() { # METHOD URL [BODY]: prints the answer; or its error, to stderr, and ends
+  body=$(curl -sS --fail-with-body --max-time 90 -X "$1" -H 'content-type: application/json' \
+    ${FAIRWAY_TOKEN:+-H "x-fairway-token: $FAIRWAY_TOKEN"} ${3:+--data "$3"} "$2") || {
+    printf '%s\n' "$body" >&2
+    exit 1
+  }
+  printf '%s\n' "$body"
 }
 
 text() { # NAME: the text under that name in the answer
@@ -41,4 +45,3 @@ fi
 
 # Here the model is called, with curl again; the usage is what it said it used.
 api POST "$leases/$id/settle" '{"outcome":"SUCCEEDED","usage":{"input_tokens":280,"output_tokens":40},"signal":{"status":200,"class":"OK"}}'
-echo

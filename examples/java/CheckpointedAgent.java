@@ -1,80 +1,188 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.fairway.agent.AdmissionClient;
 import dev.fairway.agent.AdmissionClientConfig;
+import dev.fairway.agent.AdmissionTimeoutException;
 import dev.fairway.agent.Lease;
 import dev.fairway.agent.LeaseCall;
+import dev.fairway.agent.LeaseRejectedException;
 import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.UsageReport;
 import dev.fairway.agent.checkpoint.Checkpoint;
 import dev.fairway.agent.checkpoint.FileCheckpointStore;
+import dev.fairway.agent.checkpoint.FileState;
 import dev.fairway.agent.checkpoint.NextCall;
 import dev.fairway.agent.checkpoint.Resumption;
+import dev.fairway.agent.fallback.FailMode;
+import dev.fairway.agent.fallback.FallbackConfig;
+import dev.fairway.schemas.Outcome;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
-import java.util.Optional;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
 
 /**
- * An agent that can be killed while it waits for its lease. What it needs to go on is stored before
- * the wait begins; started again, it reads only the files that changed and asks for the same lease,
- * which is charged once.
+ * An agent that can be killed at any moment: it goes on where it was. It sends FOLDER/notes.txt to
+ * the model. What it needs to go on is stored before the wait begins, before the call is sent, and
+ * once its answer is there.
  *
- * <p>Arguments: BOOTSTRAP REGISTRY PREFIX AGENT QUOTA FOLDER INPUT_TOKENS.
+ * <p>Arguments: BOOTSTRAP REGISTRY PREFIX AGENT QUOTA FOLDER INPUT_TOKENS; the same when it is
+ * started again. With PROVIDER_URL it sends its call there, else it makes an answer up.
  */
 public final class CheckpointedAgent {
   private static final String TASK = "task-7";
+  private static final String NOTES = "notes.txt";
+  private static final ObjectMapper JSON = new ObjectMapper();
 
   public static void main(String[] args) throws Exception {
     Path folder = Path.of(args[5]);
-    FileCheckpointStore store = FileCheckpointStore.open(folder.resolve("checkpoints"));
     AdmissionClientConfig config =
         AdmissionClientConfig.of(args[0], args[1], args[3])
             .topicPrefix(args[2])
             .callTimeout(Duration.ofMinutes(5))
+            // Without the coordinator it waits: each call that it sends has a lease.
+            .fallback(new FallbackConfig(FailMode.CLOSED, Duration.ofSeconds(5)))
             .build();
-    try (AdmissionClient client = AdmissionClient.start(config)) {
-      Optional<Resumption> resumed = store.resume(TASK, folder);
-      Checkpoint checkpoint;
-      if (resumed.isPresent()) {
-        System.out.println("resumed: " + resumed.get().reason());
-        resumed.get().changed().forEach(file -> System.out.println("read again: " + file));
-        checkpoint =
-            resumed.get().sendAsIs()
-                ? resumed.get().checkpoint()
-                : begin(client, folder, args[4], Long.parseLong(args[6]));
-      } else {
-        checkpoint = begin(client, folder, args[4], Long.parseLong(args[6]));
+    boolean done;
+    try (FileChannel lock =
+        FileChannel.open(
+            folder.resolve(".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      if (lock.tryLock() == null) { // held until this process ends, however it ends
+        System.err.println("Another process works in " + folder + ". Wait for its end.");
+        System.exit(1);
       }
-      store.save(checkpoint);
-      System.out.println("waiting as " + checkpoint.next().call().requestId());
-
-      try (Lease lease = client.acquire(checkpoint.next().call()).join()) {
-        lease.markSent();
-        // Here checkpoint.next().body() goes to the provider, which tells what it used.
-        lease
-            .succeeded(UsageReport.of(Long.parseLong(args[6]), 7), ProviderSignal.ok())
-            .join();
-        System.out.println("settled " + lease.requestId() + " attempt " + lease.attempt());
+      FileCheckpointStore store = FileCheckpointStore.open(folder.resolve("checkpoints"));
+      try (AdmissionClient client = AdmissionClient.start(config)) {
+        done = run(client, store, folder, args[4], Long.parseLong(args[6]));
       }
-      store.delete(TASK);
     }
+    System.exit(done ? 0 : 1);
   }
 
-  private static Checkpoint begin(
-      AdmissionClient client, Path folder, String quota, long inputTokens) throws Exception {
-    String notes = Files.readString(folder.resolve("notes.txt"));
-    byte[] body = ("{\"prompt\":\"" + notes.strip() + "\"}").getBytes(StandardCharsets.UTF_8);
+  private static boolean run(
+      AdmissionClient client, FileCheckpointStore store, Path folder, String quota, long tokens)
+      throws Exception {
+    Resumption resumed = store.resume(TASK, folder).orElse(null);
+    // "wait", "sent REQUEST LEASE" or "answered REQUEST LEASE INPUT OUTPUT".
+    String[] step = resumed == null ? new String[] {""} : resumed.checkpoint().step().split(" ");
+    if (step[0].equals("answered")) {
+      // Only the settlement may be missing; a second one changes nothing.
+      UsageReport used = UsageReport.of(Long.parseLong(step[3]), Long.parseLong(step[4]));
+      client
+          .settle(null, quota, step[1], step[2], Outcome.SUCCEEDED, used, ProviderSignal.ok())
+          .join();
+      store.delete(TASK);
+      System.out.println("settled " + step[1]);
+      return true;
+    }
+
+    String retryOf = null;
+    if (step[0].equals("sent")) {
+      // Nobody knows what it used, so nothing is given back, and to send it again is a retry.
+      System.out.println("resumed: " + step[1] + " was sent, its answer is lost");
+      client
+          .settle(null, quota, step[1], step[2], Outcome.FAILED_AFTER_SEND, null, null)
+          .join();
+      retryOf = step[1];
+    }
     LeaseCall call =
-        LeaseCall.of(quota)
-            .requestId(client.newRequestId())
-            .inputTokens(inputTokens)
-            .maxOutputTokens(100)
-            .build();
+        step[0].equals("wait")
+            ? resumed.checkpoint().next().call() // the same place in line, whatever file changed
+            : LeaseCall.of(quota)
+                .requestId(client.newRequestId())
+                .retryOf(retryOf)
+                .inputTokens(tokens)
+                .maxOutputTokens(100)
+                .build();
+    if (resumed != null) {
+      System.out.println("resumed: " + resumed.reason());
+      resumed.changed().forEach(file -> System.out.println("read again: " + file));
+    }
+    Checkpoint checkpoint =
+        resumed != null && resumed.sendAsIs()
+            ? at("wait", resumed.checkpoint(), call)
+            : begin(folder, call);
+    store.save(checkpoint);
+
+    System.out.println("waiting as " + call.requestId());
+    Lease granted;
+    try {
+      granted = client.acquire(call).join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof LeaseRejectedException
+          || e.getCause() instanceof AdmissionTimeoutException) {
+        store.delete(TASK); // this request is over: who starts again begins a new one
+      }
+      System.err.println(e.getCause().getMessage());
+      return false;
+    }
+    try (Lease lease = granted) {
+      String on = lease.requestId() + " " + lease.leaseId();
+      lease.markSent();
+      store.save(at("sent " + on, checkpoint, call));
+      UsageReport used = callModel(checkpoint.next().body(), tokens);
+      String usage = used.inputTokens() + " " + used.outputTokens();
+      store.save(at("answered " + on + " " + usage, checkpoint, call));
+      lease.succeeded(used, ProviderSignal.ok()).join();
+      System.out.println("settled " + lease.requestId() + " attempt " + lease.attempt());
+    }
+    store.delete(TASK);
+    return true;
+  }
+
+  /** Reads the file once: what is hashed is what is sent. */
+  private static Checkpoint begin(Path folder, LeaseCall call) throws IOException {
+    byte[] notes = Files.readAllBytes(folder.resolve(NOTES));
+    String text = new String(notes, StandardCharsets.UTF_8).strip();
+    Map<String, Object> message = Map.of("role", "user", "content", text);
+    byte[] body =
+        JSON.writeValueAsBytes(Map.of("max_tokens", 100, "messages", new Object[] {message}));
     return Checkpoint.of(TASK, "make the tests pass")
-        .step("1 of 1: ask the model")
-        .file(folder, Path.of("notes.txt"))
+        .step("wait")
+        .file(FileState.of(NOTES, notes))
         .decision("send the notes whole", "they are short")
         .next(NextCall.of(call, "POST", "/v1/messages", body))
         .build();
+  }
+
+  /** The same checkpoint at another step. */
+  private static Checkpoint at(String step, Checkpoint checkpoint, LeaseCall call) {
+    NextCall next = checkpoint.next();
+    Checkpoint.Builder moved =
+        Checkpoint.of(TASK, checkpoint.goal())
+            .step(step)
+            .next(NextCall.of(call, next.method(), next.path(), next.body()));
+    checkpoint.files().forEach(moved::file);
+    checkpoint.decisions().forEach(decision -> moved.decision(decision.what(), decision.why()));
+    return moved.build();
+  }
+
+  private static UsageReport callModel(byte[] body, long tokens) throws Exception {
+    String url = System.getenv("PROVIDER_URL"); // answers as Anthropic's /v1/messages
+    if (url == null) {
+      return UsageReport.of(tokens, 7);
+    }
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(url))
+            .timeout(Duration.ofMinutes(10))
+            .header("content-type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofByteArray(body))
+            .build();
+    HttpResponse<byte[]> answer =
+        HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofByteArray());
+    JsonNode usage = JSON.readTree(answer.body()).path("usage");
+    if (answer.statusCode() != 200 || !usage.isObject()) {
+      throw new IOException("The provider answered " + answer.statusCode());
+    }
+    return UsageReport.of(usage.path("input_tokens").asLong(), usage.path("output_tokens").asLong());
   }
 }

@@ -1,8 +1,19 @@
 """What an agent needs to go on after it was killed, in one file that is there whole or not at all."""
 
+import fcntl
 import hashlib
 import json
 import os
+
+
+def lock(folder):
+    """Keeps others out of the folder until this process ends, however it ends; False if another one is in there."""
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except BlockingIOError:
+        return False
 
 
 def save(path, checkpoint):
@@ -20,13 +31,25 @@ def save(path, checkpoint):
         os.close(folder)
 
 
-def load(path):
-    """The checkpoint, or None if there is none."""
+def load(path, shape):
+    """The checkpoint, or None if there is none; a ValueError if it is none of that shape."""
     try:
-        with open(path, encoding="utf-8") as checkpoint:
-            return json.load(checkpoint)
+        with open(path, encoding="utf-8") as file:
+            checkpoint = json.load(file)
     except FileNotFoundError:
         return None
+    except ValueError as error:
+        raise ValueError(f"{path} is no checkpoint: {error}") from None
+    if not fits(checkpoint, shape):
+        raise ValueError(f"{path} is a checkpoint of another program")
+    return checkpoint
+
+
+def fits(value, shape):
+    """Whether a value has the types of the shape, and a dict at least its names."""
+    if not isinstance(shape, dict):
+        return isinstance(value, shape)
+    return isinstance(value, dict) and all(name in value and fits(value[name], shape[name]) for name in shape)
 
 
 def delete(path):

@@ -3,6 +3,7 @@
 /usr/bin/python3 checkpointed_agent.py BOOTSTRAP REGISTRY SCHEMAS PREFIX AGENT QUOTA FOLDER
 
 It sends the *.txt files of FOLDER to the model. Before it waits for its lease it writes FOLDER/.fairway/checkpoint.json.
+One process at a time works in a folder. Started again it takes the same arguments.
 """
 
 import glob
@@ -18,6 +19,15 @@ from fairway_agent import Agent
 
 WAIT_S = 600
 COUNT_WAIT_S = 5
+SHAPE = {
+    "files": dict,
+    "next_call": {
+        "lease_request": {"request_id": str, "quota": str, "estimate": dict},
+        "body": str,
+        "sent_on": (str, type(None)),
+        "used": (dict, type(None)),
+    },
+}
 # Answers as Anthropic's /v1/messages, and counts at /count_tokens below it; without it nothing is sent.
 PROVIDER_URL = os.environ.get("PROVIDER_URL")
 
@@ -27,7 +37,9 @@ def log(text):
 
 
 def text_files(folder):
-    return sorted(os.path.basename(path) for path in glob.glob(os.path.join(folder, "*.txt")))
+    """The names of the files; a folder or a link that leads nowhere is none."""
+    paths = glob.glob(os.path.join(glob.escape(folder), "*.txt"))
+    return sorted(os.path.basename(path) for path in paths if os.path.isfile(path))
 
 
 def read(folder, name):
@@ -143,9 +155,14 @@ def main():
         sys.exit(__doc__.strip().splitlines()[2])
     bootstrap, registry, schemas, prefix, agent_id, quota, folder = sys.argv[1:]
     path = os.path.join(folder, ".fairway", "checkpoint.json")
-    agent = Agent(bootstrap, registry, agent_id, schemas, prefix)
+    if not checkpoints.lock(folder):
+        sys.exit(f"Another process works in {folder}. Wait for its end.")
+    try:
+        checkpoint = checkpoints.load(path, SHAPE)
+    except ValueError as error:
+        sys.exit(f"{error}. Delete it to begin anew.")
 
-    checkpoint = checkpoints.load(path)
+    agent = Agent(bootstrap, registry, agent_id, schemas, prefix)
     if checkpoint is None:
         checkpoint = begin(folder, quota)
     elif checkpoint["next_call"]["used"]:
@@ -168,7 +185,11 @@ def main():
 
     call = checkpoint["next_call"]
     log(f"waiting as {call['lease_request']['request_id']}")
-    decision = agent.lease(call["lease_request"], WAIT_S)
+    try:
+        decision = agent.lease(call["lease_request"], WAIT_S)
+    except TimeoutError as error:
+        checkpoints.delete(path)  # it was withdrawn
+        sys.exit(str(error))
     if decision["status"] == "REJECTED":
         checkpoints.delete(path)  # this request is over: whoever starts again begins a new one
         sys.exit(f"{decision['rejected']['reason']}: {decision['rejected']['detail']}")
@@ -186,4 +207,7 @@ def main():
     finish(agent, path, call)
 
 
-main()
+try:
+    main()
+except OSError as trouble:  # a file that cannot be read or written, a provider that fails: started again, it goes on
+    sys.exit(f"{type(trouble).__name__}: {trouble}")

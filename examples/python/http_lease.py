@@ -5,8 +5,10 @@ python3 http_lease.py GATEWAY_URL QUOTA AGENT
 Where callers have tokens (docs/gateway.md), FAIRWAY_TOKEN is sent.
 """
 
+import http.client
 import json
 import os
+import random
 import sys
 import time
 import urllib.error
@@ -15,6 +17,7 @@ import uuid
 
 WAIT_MS = 30_000  # the gateway answers earlier if it is decided earlier
 PATIENCE_S = 600
+TRIES = 5  # of a call that nothing came back of; whatever it did the first time, it does once
 
 
 def call(method, url, body=None, key=None):
@@ -26,11 +29,20 @@ def call(method, url, body=None, key=None):
         headers["x-fairway-token"] = os.environ["FAIRWAY_TOKEN"]
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data=data, headers=headers, method=method)
-    try:
-        with urllib.request.urlopen(request, timeout=2 * WAIT_MS / 1000) as answer:
-            return json.load(answer)
-    except urllib.error.HTTPError as error:
-        sys.exit(f"{error.code}: {json.load(error)['error']['message']}")
+    for attempt in range(1, TRIES + 1):
+        try:
+            with urllib.request.urlopen(request, timeout=2 * WAIT_MS / 1000) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            text = error.read().decode("utf-8", "replace")
+            try:
+                sys.exit(f"{error.code}: {json.loads(text)['error']['message']}")
+            except (ValueError, LookupError, TypeError):
+                sys.exit(f"{error.code}: {text[:1000]}")
+        except (OSError, http.client.HTTPException, ValueError) as error:  # no answer, or one that was cut
+            if attempt == TRIES:
+                sys.exit(f"No answer of {url}: {error}")
+            time.sleep(2**attempt * random.random())
 
 
 def ms_since(then):
@@ -43,7 +55,7 @@ def main():
     gateway, quota, agent = sys.argv[1:]
     leases = gateway + "/v1/leases"
     ask = {"quota": quota, "agent": agent, "input_tokens": 300, "max_output_tokens": 100}
-    # Who asks again with this key, because it had no answer, has the same place in line.
+    # Asked again with this key, because no answer came, it has the same place in line.
     lease = call("POST", leases, dict(ask, wait_ms=WAIT_MS), key=str(uuid.uuid4()))
     until = time.monotonic() + PATIENCE_S
     while lease["status"] == "QUEUED":

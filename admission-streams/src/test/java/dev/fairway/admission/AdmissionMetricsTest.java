@@ -297,7 +297,6 @@ class AdmissionMetricsTest {
   }
 
   private static Event expired(String quota) {
-    return new Event.LeaseExpired(
-        quota, "r", "a", "l", 0, 0, null, Amounts.NONE, Map.of(), Amounts.NONE);
+    return new Event.LeaseExpired(quota, "r", "a", "l", 0, null, Amounts.NONE, Event.Shift.NONE);
   }
 }

@@ -113,6 +113,54 @@ public final class AdmissionClient implements AutoCloseable {
   }
 
   /**
+   * Settles a lease that a process before this one was granted, as its {@link Lease} would have.
+   * Only the first final settlement of a lease counts; another one, or one of a lease that nobody
+   * knows any more, changes nothing. Never blocks.
+   *
+   * @param member whom the client speaks for, as in {@link LeaseCall#member()}, or null
+   * @param quota quota of the lease
+   * @param requestId {@link Lease#requestId()}
+   * @param leaseId {@link Lease#leaseId()}
+   * @param outcome SUCCEEDED, RATE_LIMITED, OVERLOADED, FAILED_AFTER_SEND or NOT_SENT
+   * @param usage what the call used, or null if unknown
+   * @param signal what the provider's headers said, or null
+   * @return completes when the broker has it; exceptionally with {@link AdmissionException}
+   * @throws IllegalArgumentException if an id is out of its grammar, or the outcome none of those
+   */
+  public CompletableFuture<Void> settle(
+      String member,
+      String quota,
+      String requestId,
+      String leaseId,
+      Outcome outcome,
+      UsageReport usage,
+      ProviderSignal signal) {
+    Checks.quotaId(quota);
+    Checks.requestId("a request id", requestId);
+    Checks.requestId("a lease id", leaseId);
+    Lease.checkFinal(outcome);
+    CompletableFuture<Void> settled = new CompletableFuture<>();
+    completions.follow(
+        outbox.send(
+            Records.settlement(
+                config.agentId(member),
+                quota,
+                requestId,
+                leaseId,
+                outcome,
+                false,
+                usage,
+                Records.signal(signal, null, null))),
+        settled,
+        "Expected the brokers to take "
+            + outcome
+            + " of lease "
+            + leaseId
+            + ", but they did not; until it expires the lease stays charged.");
+    return settled;
+  }
+
+  /**
    * Reports a call that was made without a lease while the coordinator was silent. It is charged as
    * it is. Never blocks.
    *
@@ -192,7 +240,8 @@ public final class AdmissionClient implements AutoCloseable {
   /**
    * What an agent may use of a quota alone if the coordinator falls silent, as the last decision
    * told it; the shares of all agents add up to what stays safe of the limit. Empty before the
-   * first decision about the quota, and ten minutes after the last one. Never blocks.
+   * first decision about the quota, ten minutes after the last one, and where that was on the
+   * request of another client with the same agent id: then that one may use it. Never blocks.
    *
    * @param member whom the client speaks for, as in {@link LeaseCall#member()}, or null
    * @throws IllegalArgumentException if an id is out of its grammar

@@ -49,7 +49,14 @@ final class CallBook implements ReplyReader.Handler {
     this.silent = new SilentSettlements(context);
     this.silentKeys = new SilentKeys(context, safeCapacities, new Waiting(), FullJitter.STANDARD);
     this.decisions =
-        new Decisions(context, silent, safeCapacities, silentKeys, handover, new Decided());
+        new Decisions(
+            context,
+            requestIds.prefix(),
+            silent,
+            safeCapacities,
+            silentKeys,
+            handover,
+            new Decided());
   }
 
   synchronized int pendingCalls() {

@@ -43,6 +43,7 @@ final class Decisions {
   }
 
   private final ClientContext context;
+  private final String ownRequests;
   private final SilentSettlements silent;
   private final SafeCapacities safeCapacities;
   private final SilentKeys silentKeys;
@@ -50,14 +51,21 @@ final class Decisions {
   private final Calls calls;
   private final DecisionMemory memory = new DecisionMemory();
 
+  /**
+   * Nothing came in yet.
+   *
+   * @param ownRequests how the ids begin that this client gives to requests
+   */
   Decisions(
       ClientContext context,
+      String ownRequests,
       SilentSettlements silent,
       SafeCapacities safeCapacities,
       SilentKeys silentKeys,
       Handover handover,
       Calls calls) {
     this.context = context;
+    this.ownRequests = ownRequests;
     this.silent = silent;
     this.safeCapacities = safeCapacities;
     this.silentKeys = silentKeys;
@@ -82,7 +90,7 @@ final class Decisions {
       return;
     }
     CoordinatorClock clock = memory.observe(decision, receivedAtMs);
-    safeCapacities.note(decision, clock, receivedAtMs);
+    safeCapacities.note(decision, isOwn(decision), clock, receivedAtMs);
     if (silentKeys.heard(decision.getQuota())) {
       context.timers().execute(context.reports()::sendKept);
     }
@@ -110,6 +118,16 @@ final class Decisions {
     } else {
       context.counters().unreadableReplies.increment();
     }
+  }
+
+  /** Whether it is on a request that this client made, or one before it with its handover file. */
+  private boolean isOwn(Decision decision) {
+    String requestId = decision.getRequestId();
+    return requestId.startsWith(ownRequests)
+        || handover.isInherited(requestId)
+        || calls.waiting(requestId) != null
+        || memory.isSeen(decision)
+        || memory.isGivenUp(decision);
   }
 
   /** A decision that the client before this one would have read, had it not been killed. */

@@ -316,10 +316,7 @@ public final class Lease implements AutoCloseable {
    */
   public CompletableFuture<Void> settle(
       Outcome finalOutcome, UsageReport usage, ProviderSignal signal) {
-    if (finalOutcome == null || !FINAL.contains(finalOutcome)) {
-      throw new IllegalArgumentException(
-          "Expected one of " + FINAL + " to settle a lease, but found " + finalOutcome + ".");
-    }
+    checkFinal(finalOutcome);
     CompletableFuture<Void> sent;
     synchronized (this) {
       if (outcome != null) {
@@ -336,6 +333,13 @@ public final class Lease implements AutoCloseable {
     }
     acknowledge(settled, finalOutcome, sent);
     return settled.copy();
+  }
+
+  static void checkFinal(Outcome outcome) {
+    if (outcome == null || !FINAL.contains(outcome)) {
+      throw new IllegalArgumentException(
+          "Expected one of " + FINAL + " to settle a lease, but found " + outcome + ".");
+    }
   }
 
   /**

@@ -10,6 +10,10 @@ import java.util.OptionalLong;
 
 /**
  * The newest share of each agent and quota, as decisions told it. Guarded by the {@link CallBook}.
+ *
+ * <p>A share was told to the agent, and clients of one agent id all read it. So that no two of them
+ * use it, it is held by the one that made the request of the newest decision; all read the same
+ * decisions in the same order, and so know who that is.
  */
 final class SafeCapacities {
   /** Shares remembered; beyond it the one first heard of is forgotten. */
@@ -17,7 +21,12 @@ final class SafeCapacities {
 
   private record Holder(String agentId, String quota) {}
 
-  private record Told(int epoch, long sequence, Amounts perMinute, long untilMs) {
+  /** Kept also where another client holds it: an older one that comes late counts no more. */
+  private record Told(int epoch, long sequence, boolean held, Amounts perMinute, long untilMs) {
+    boolean isUsable(long nowMs) {
+      return held && untilMs > nowMs;
+    }
+
     boolean isOlderThan(Decision decision) {
       return epoch < decision.getEpoch()
           || (epoch == decision.getEpoch() && sequence <= decision.getSequence());
@@ -26,8 +35,12 @@ final class SafeCapacities {
 
   private final Map<Holder, Told> shares = new BoundedMap<>(SHARES_MAX);
 
-  /** Notes what a decision tells, unless a newer one was read before. */
-  void note(Decision decision, CoordinatorClock clock, long receivedAtMs) {
+  /**
+   * Notes what a decision tells, unless a newer one was read before.
+   *
+   * @param own whether it is on a request of this client
+   */
+  void note(Decision decision, boolean own, CoordinatorClock clock, long receivedAtMs) {
     dev.fairway.schemas.SafeCapacity told = decision.getSafeCapacity();
     Holder holder = new Holder(decision.getAgentId(), decision.getQuota());
     Told known = shares.get(holder);
@@ -40,13 +53,13 @@ final class SafeCapacities {
             decision.getDecidedAtMs() + validForMs, validForMs, Long.MIN_VALUE / 2, receivedAtMs);
     shares.put(
         holder,
-        new Told(decision.getEpoch(), decision.getSequence(), told.getPerMinute(), untilMs));
+        new Told(decision.getEpoch(), decision.getSequence(), own, told.getPerMinute(), untilMs));
   }
 
-  /** An agent's share of a quota, or empty if none was told or its time is over. */
+  /** An agent's share of a quota, or empty if this client holds none or its time is over. */
   Optional<SafeCapacity> of(String agentId, String quota, long nowMs) {
     Told told = shares.get(new Holder(agentId, quota));
-    if (told == null || told.untilMs() <= nowMs) {
+    if (told == null || !told.isUsable(nowMs)) {
       return Optional.empty();
     }
     Amounts share = told.perMinute();
@@ -59,12 +72,12 @@ final class SafeCapacities {
             Duration.ofMillis(told.untilMs() - nowMs)));
   }
 
-  /** The shares of all agents together, or null if none was told whose time is not over. */
+  /** The shares of all agents together, or null if this client holds none. */
   ShareBucket.Amounts total(String quota, long nowMs) {
     Total total = new Total();
     shares.forEach(
         (holder, told) -> {
-          if (holder.quota().equals(quota) && told.untilMs() > nowMs) {
+          if (holder.quota().equals(quota) && told.isUsable(nowMs)) {
             total.add(told.perMinute());
           }
         });

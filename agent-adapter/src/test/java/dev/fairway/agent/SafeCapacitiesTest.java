@@ -89,7 +89,7 @@ class SafeCapacitiesTest {
 
   private void note(Decision decision, long receivedAtMs) {
     clock.observe(decision.getDecidedAtMs(), receivedAtMs);
-    capacities.note(decision, clock, receivedAtMs);
+    capacities.note(decision, true, clock, receivedAtMs);
   }
 
   private Decision decision(long sequence, long inputTokens, long validForMs) {

@@ -253,14 +253,13 @@ public sealed interface Event {
 
   /**
    * A lease was reaped; nothing is refunded. What it was told to have produced beyond what was
-   * reserved is charged: the amounts are what is adjusted, none of them positive.
+   * reserved is charged, and to the parts of its quota what calls usually take, where nobody told:
+   * no amount is positive.
    *
    * @param tagShift what moves the finish tag of the agent's flow, in tag units
-   * @param tenantTag what moves the tag of its tenant, in tag units
    * @param cost what the call costs in the fair queue, told nothing, or null: as before
    * @param adjusted adjustment of its own quota's buckets
-   * @param also adjustments by quota id, of the other quotas it took from
-   * @param ceiling adjustment of its tenant's own bucket
+   * @param shift what it moves elsewhere
    */
   record LeaseExpired(
       String quotaId,
@@ -268,11 +267,9 @@ public sealed interface Event {
       String agentId,
       String leaseId,
       long tagShift,
-      long tenantTag,
       Long cost,
       Amounts adjusted,
-      Map<String, Amounts> also,
-      Amounts ceiling)
+      Shift shift)
       implements Event {}
 
   /**

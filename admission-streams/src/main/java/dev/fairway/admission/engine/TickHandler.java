@@ -7,6 +7,7 @@ import dev.fairway.admission.engine.breaker.Breaker;
 import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.lease.CacheClaims;
+import dev.fairway.admission.engine.lease.Heed;
 import dev.fairway.admission.engine.lease.UntoldUse;
 import dev.fairway.admission.engine.margin.Aimd;
 import dev.fairway.admission.engine.margin.LearnedLimits;
@@ -81,6 +82,7 @@ final class TickHandler {
       Lease lease = quota.nextToExpire();
       tx.emit(UntoldUse.expired(tx.state(), quota, lease));
       CacheClaims.expired(tx, quota, lease);
+      Heed.expired(tx, quota, lease);
     }
   }
 

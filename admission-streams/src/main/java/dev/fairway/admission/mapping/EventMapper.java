@@ -5,7 +5,6 @@ import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.bucket.Amounts;
-import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.schemas.AlertCleared;
 import dev.fairway.schemas.AlertRaised;
 import dev.fairway.schemas.BucketsResynced;
@@ -108,11 +107,12 @@ public final class EventMapper {
                 e.agentId(),
                 e.leaseId(),
                 e.tagShift(),
-                e.tenantTag(),
+                e.shift().tenantTag(),
                 e.cost(),
-                e.adjusted().isEmpty() ? null : Values.amounts(e.adjusted()),
-                Values.map(e.also(), Values::amounts),
-                e.ceiling().isEmpty() ? null : Values.amounts(e.ceiling())),
+                orNull(e.adjusted()),
+                Values.map(e.shift().also(), Values::amounts),
+                orNull(e.shift().ceiling()),
+                orNull(e.shift().reserve())),
         LeaseExpired.class,
         a ->
             new Event.LeaseExpired(
@@ -121,11 +121,13 @@ public final class EventMapper {
                 a.getAgentId(),
                 a.getLeaseId(),
                 a.getTagShift(),
-                a.getTenantTag(),
                 a.getCost(),
-                a.getAdjusted() == null ? Amounts.NONE : Values.amounts(a.getAdjusted()),
-                Values.map(a.getAlso(), Values::amounts),
-                a.getCeiling() == null ? Amounts.NONE : Values.amounts(a.getCeiling())));
+                orNone(a.getAdjusted()),
+                new Event.Shift(
+                    Values.map(a.getAlso(), Values::amounts),
+                    orNone(a.getReserve()),
+                    orNone(a.getCeiling()),
+                    a.getTenantTag())));
     pair(
         Event.UnleasedCharged.class,
         e ->
@@ -151,7 +153,7 @@ public final class EventMapper {
                 a.getTenant(),
                 a.getTagShift(),
                 a.getTenantTag(),
-                a.getCeiling() == null ? Amounts.NONE : Values.amounts(a.getCeiling()),
+                orNone(a.getCeiling()),
                 a.getSentAtMs()));
     pair(
         Event.DuplicateIgnored.class,
@@ -337,6 +339,14 @@ public final class EventMapper {
     return id == null ? "" : id;
   }
 
+  private static dev.fairway.schemas.Amounts orNull(Amounts amounts) {
+    return amounts.isEmpty() ? null : Values.amounts(amounts);
+  }
+
+  private static Amounts orNone(dev.fairway.schemas.Amounts amounts) {
+    return amounts == null ? Amounts.NONE : Values.amounts(amounts);
+  }
+
   private static String orNull(String id) {
     return id.isEmpty() ? null : id;
   }
@@ -474,7 +484,9 @@ public final class EventMapper {
         e.cost(),
         e.told().sent(),
         e.told().input(),
-        e.told().output());
+        e.told().output(),
+        OrderMapper.refusal(e.told()),
+        e.told().untilMs());
   }
 
   private static Event.LeaseRenewed engine(LeaseRenewed a) {
@@ -484,7 +496,12 @@ public final class EventMapper {
         a.getAgentId(),
         a.getLeaseId(),
         Values.amounts(a.getAdjusted()),
-        new Told(a.getToldSent(), a.getToldInput(), a.getToldOutput()),
+        OrderMapper.told(
+            a.getToldSent(),
+            a.getToldInput(),
+            a.getToldOutput(),
+            a.getToldRefusal(),
+            a.getToldUntilMs()),
         a.getExpiresAtMs(),
         a.getSendDelayMs(),
         OrderMapper.shift(a.getShift()),

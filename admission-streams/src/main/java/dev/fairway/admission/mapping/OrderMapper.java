@@ -2,9 +2,11 @@ package dev.fairway.admission.mapping;
 
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.LeaseRequest;
+import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.TaskUpdate;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.lease.Claims;
+import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Standing;
 import dev.fairway.admission.engine.state.Taken;
@@ -14,6 +16,7 @@ import dev.fairway.schemas.OrderRow;
 import dev.fairway.schemas.ReserveRow;
 import dev.fairway.schemas.Reweighting;
 import dev.fairway.schemas.SettlementShift;
+import dev.fairway.schemas.SignalClass;
 import dev.fairway.schemas.StandingRow;
 import dev.fairway.schemas.TakenRow;
 import dev.fairway.schemas.TaskNode;
@@ -124,6 +127,15 @@ final class OrderMapper {
             Values.amounts(from.getReserve()),
             Values.amounts(from.getCeiling()),
             from.getTenantTag());
+  }
+
+  static Told told(boolean sent, Long input, Long output, SignalClass refusal, Long untilMs) {
+    return new Told(sent, input, output, Values.symbol(refusal, Signal.Kind.class), untilMs);
+  }
+
+  /** The refusal that was told, or null. */
+  static SignalClass refusal(Told told) {
+    return Values.symbol(told.refusal(), SignalClass.class);
   }
 
   static WaiterReweighted reweighted(Event.WaiterReweighted from) {

@@ -6,7 +6,6 @@ import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.lease.Forecast;
-import dev.fairway.admission.engine.lease.Told;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
@@ -251,7 +250,12 @@ public final class RowMapper {
         from.getExpiresAtMs(),
         from.getEndedAtMs(),
         Values.amounts(from.getCharged()),
-        new Told(from.getToldSent(), from.getToldInput(), from.getToldOutput()),
+        OrderMapper.told(
+            from.getToldSent(),
+            from.getToldInput(),
+            from.getToldOutput(),
+            from.getToldRefusal(),
+            from.getToldUntilMs()),
         from.getColdCache(),
         from.getCost(),
         from.getWeightMilli(),
@@ -294,7 +298,9 @@ public final class RowMapper {
         OrderMapper.taken(from.taken()),
         from.told().sent(),
         from.told().input(),
-        from.told().output());
+        from.told().output(),
+        OrderMapper.refusal(from.told()),
+        from.told().untilMs());
   }
 
   private static Row.BalanceRow balance(BalanceRow from) {

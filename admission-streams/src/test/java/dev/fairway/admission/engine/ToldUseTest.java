@@ -213,16 +213,17 @@ class ToldUseTest {
     String lease =
         only(shared.ask(EngineContext.request("r1", "a1", 1_000, 100)), LeaseGranted.class)
             .leaseId();
-    shared.settle(lease, "a1", Outcome.IN_PROGRESS, 1_000L, 9_000L);
+    List<Event> told = shared.settle(lease, "a1", Outcome.IN_PROGRESS, 1_000L, 9_000L);
 
     // when
     LeaseExpired expired = only(shared.sleep(86_400_100), LeaseExpired.class);
     List<Event> late = shared.settle(lease, "a1", Outcome.FAILED_AFTER_SEND, null, null);
 
-    // then
+    // then: to its tenant on the way, for no header ever tells of that
     Amounts more = Amounts.of(Dimension.OUTPUT_TOKENS, -8_900);
-    assertThat(expired.also()).isEqualTo(Map.of("k/o", more));
-    assertThat(expired.ceiling()).isEqualTo(more);
+    assertThat(only(told, LeaseRenewed.class).shift().ceiling()).isEqualTo(amounts(0, -8_900));
+    assertThat(expired.shift().also()).isEqualTo(Map.of("k/o", more));
+    assertThat(expired.shift().ceiling()).isEqualTo(Amounts.NONE);
     Event.Shift shift = only(late, LeaseSettled.class).shift();
     assertThat(shift.also()).isEqualTo(Map.of("k/o", amounts(0, 0)));
     assertThat(shift.ceiling().get(Dimension.OUTPUT_TOKENS)).isZero();

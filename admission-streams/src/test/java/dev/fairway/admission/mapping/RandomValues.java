@@ -125,11 +125,9 @@ public final class RandomValues extends RandomScalars {
                     id(),
                     hex(32),
                     number(),
-                    number(),
                     maybe(this::number),
                     amounts(),
-                    map(this::amounts),
-                    amounts()),
+                    shift()),
             () ->
                 new Event.UnleasedCharged(
                     quotaId(),
@@ -503,7 +501,12 @@ public final class RandomValues extends RandomScalars {
 
   private Told told() {
     Long input = maybe(this::number);
-    return new Told(input != null || random.nextBoolean(), input, maybe(this::number));
+    return new Told(
+        input != null || random.nextBoolean(),
+        input,
+        maybe(this::number),
+        maybe(() -> oneOf(Signal.Kind.values())),
+        maybe(this::number));
   }
 
   private Lease lease() {

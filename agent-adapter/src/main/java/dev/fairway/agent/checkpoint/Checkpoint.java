@@ -148,7 +148,7 @@ public record Checkpoint(
       return file(FileState.of(root, path));
     }
 
-    /** A file with the content that was read, for who hashed it when it read it. */
+    /** A file as it was read, from {@link FileState#of(String, byte[])}, say. */
     public Builder file(FileState file) {
       files.put(file.path(), file);
       return this;

@@ -1,6 +1,8 @@
 package dev.fairway.agent.checkpoint;
 
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -17,7 +19,16 @@ import java.util.Map;
 
 /** Between checkpoints and JSON; what cannot be one is an {@link IllegalArgumentException}. */
 final class CheckpointJson {
-  private static final ObjectMapper JSON = new ObjectMapper();
+  /** Whatever a store takes can be read again: Jackson's own bounds are lower than ours. */
+  private static final ObjectMapper JSON =
+      new ObjectMapper(
+          JsonFactory.builder()
+              .streamReadConstraints(
+                  StreamReadConstraints.builder()
+                      .maxStringLength(FileCheckpointStore.BYTES_MAX)
+                      .maxNestingDepth(16)
+                      .build())
+              .build());
 
   private CheckpointJson() {}
 

@@ -3,9 +3,11 @@ package dev.fairway.agent.checkpoint;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -35,7 +37,7 @@ public record FileState(String path, String sha256, long bytes) {
             && path.length() <= PATH_CHARS_MAX
             && !path.startsWith("/")
             && !("/" + path + "/").contains("/../");
-    if (!inside) {
+    if (!inside || !isText(path)) {
       throw new IllegalArgumentException(
           "Expected a path below the root, such as src/Main.java, but found " + path + ".");
     }
@@ -51,6 +53,22 @@ public record FileState(String path, String sha256, long bytes) {
               + bytes
               + ".");
     }
+  }
+
+  /** No file has a NUL in its name, and no text of a file half a character. */
+  private static boolean isText(String path) {
+    return path.indexOf('\0') < 0 && StandardCharsets.UTF_8.newEncoder().canEncode(path);
+  }
+
+  /**
+   * A file with the content that was read, for who must not read it twice.
+   *
+   * @param path relative to the root, with {@code /} between its parts, and not above it
+   * @param content all of it
+   */
+  public static FileState of(String path, byte[] content) {
+    return new FileState(
+        path, HexFormat.of().formatHex(newDigest().digest(content)), content.length);
   }
 
   /** Whether it was there. */
@@ -76,8 +94,19 @@ public record FileState(String path, String sha256, long bytes) {
     }
   }
 
-  /** The same where nobody says that there is a file: what is none counts as none. */
-  static FileState now(Path root, Path path) {
+  /** What is there now: what is no file counts as none. */
+  FileState now(Path root) {
+    Path path;
+    try {
+      path = root.getFileSystem().getPath(this.path);
+    } catch (InvalidPathException e) {
+      throw new UncheckedIOException(
+          "Expected a name that this process can give a file, but "
+              + this.path
+              + " has characters that its locale has not. Start it where the checkpoint was made, or"
+              + " with a locale of UTF-8, such as LC_ALL=C.UTF-8",
+          new IOException(e));
+    }
     try {
       return isFile(root.resolve(path.normalize())) ? read(root, path) : absent(path);
     } catch (NotAFileException e) {

@@ -16,6 +16,7 @@ public final class NextCall {
   public static final int BODY_BYTES_MAX = 32 << 20;
 
   private static final int HEADERS_MAX = 100;
+  private static final int HEADER_NAME_CHARS_MAX = 1_000;
 
   private final LeaseCall call;
   private final String method;
@@ -73,6 +74,14 @@ public final class NextCall {
           "Expected at most " + HEADERS_MAX + " headers, but found " + copied.size() + ".");
     }
     for (Map.Entry<String, String> header : copied.entrySet()) {
+      if (header.getKey().length() > HEADER_NAME_CHARS_MAX) {
+        throw new IllegalArgumentException(
+            "Expected names of headers of at most "
+                + HEADER_NAME_CHARS_MAX
+                + " characters, but found one of "
+                + header.getKey().length()
+                + ".");
+      }
       Checkpoint.text("a header", header.getValue());
       if (Credentials.isHeader(header.getKey())) {
         throw credentials("header " + header.getKey());

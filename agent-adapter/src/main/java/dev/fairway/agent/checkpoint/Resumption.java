@@ -52,13 +52,14 @@ public record Resumption(
    * and its deadline, by this machine's clock, is not over.
    *
    * @param root folder that the files are in
-   * @throws java.io.UncheckedIOException if a file is there and cannot be read
+   * @throws java.io.UncheckedIOException if a file is there and cannot be read, or has a name that
+   *     this process cannot write
    */
   public static Resumption of(Checkpoint checkpoint, Path root) {
     List<Change> changed = new ArrayList<>();
     List<String> unchanged = new ArrayList<>();
     for (FileState before : checkpoint.files()) {
-      FileState now = FileState.now(root, Path.of(before.path()));
+      FileState now = before.now(root);
       if (now.equals(before)) {
         unchanged.add(before.path());
       } else {

@@ -9,6 +9,7 @@ import dev.fairway.agent.gateway.GatewayConfig.Waits;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import org.eclipse.jetty.http.HttpFields;
@@ -17,6 +18,11 @@ import org.eclipse.jetty.http.HttpFields;
 final class CallPlanner {
   private static final Duration PATIENCE_MIN = Duration.ofSeconds(1);
   private static final long PATIENCE_S_MAX = 24 * 60 * 60;
+  private static final String SECONDS = "[0-9]{1,9}(\\.[0-9]{1,9})?";
+
+  /** What SDKs say, in seconds: how long they wait for an answer, or for its next byte. */
+  private static final List<String> PATIENCE_HEADERS =
+      List.of("x-stainless-timeout", "x-stainless-read-timeout");
 
   /** A call that is not taken. */
   static final class NotTakenException extends Exception {
@@ -234,15 +240,17 @@ final class CallPlanner {
     return retries.of(asker.triesOf(), bodyHash, saidRetry, allowed, epochMs.getAsLong());
   }
 
-  /** Until shortly before the client gives up. */
+  /** Until shortly before the client gives up: the shortest time that it says, if it does. */
   private Duration patience(HttpFields headers) {
-    String said = headers.get("x-stainless-timeout");
-    Duration patience =
-        said != null && said.strip().matches("[0-9]{1,9}(\\.[0-9]{1,9})?")
-            ? Duration.ofMillis(
-                (long) (Math.min(PATIENCE_S_MAX, Double.parseDouble(said.strip())) * 1_000))
-            : waits.patience();
-    Duration until = patience.minus(waits.patienceMargin());
+    Duration until =
+        PATIENCE_HEADERS.stream()
+            .map(headers::get)
+            .filter(said -> said != null && said.strip().matches(SECONDS))
+            .map(said -> Math.min(PATIENCE_S_MAX, Double.parseDouble(said.strip())))
+            .min(Double::compare)
+            .map(seconds -> Duration.ofMillis((long) (seconds * 1_000)))
+            .orElse(waits.patience())
+            .minus(waits.patienceMargin());
     return until.compareTo(PATIENCE_MIN) < 0 ? PATIENCE_MIN : until;
   }
 }

@@ -179,15 +179,15 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Takes no more calls, sends those away that wait, and waits for those under way, at most as long
-   * as configured. Idempotent.
+   * Takes no more calls, sends those away that wait, and waits for those under way and for reports
+   * on leases that agents hold, at most as long as configured. Idempotent.
    */
   @Override
   public void close() {
     handler.drain();
     long until = System.nanoTime() + config.waits().drain().toNanos();
     try {
-      while (counters.open.get() > 0 && System.nanoTime() - until < 0) {
+      while ((counters.open.get() > 0 || leases.isAnyHeld()) && System.nanoTime() - until < 0) {
         TimeUnit.MILLISECONDS.sleep(DRAIN_POLL_MS);
       }
     } catch (InterruptedException e) {

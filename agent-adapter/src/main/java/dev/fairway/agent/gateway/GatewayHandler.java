@@ -72,8 +72,9 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
     }
     context.counters().calls.increment();
     Bounds bounds = context.config().bounds();
-    if (draining || context.counters().open.incrementAndGet() > bounds.openCalls()) {
-      if (!draining) {
+    boolean stopping = draining && !LeaseApi.isOfLeases(path.plain());
+    if (stopping || context.counters().open.incrementAndGet() > bounds.openCalls()) {
+      if (!stopping) {
         context.counters().open.decrementAndGet();
       }
       refuse(
@@ -81,7 +82,7 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
           response,
           callback,
           Trouble.unavailable(
-              draining
+              stopping
                   ? "The gateway is stopping. Send the call again."
                   : "The gateway has as many calls as it may. Send the call again later.",
               Duration.ofSeconds(1)));
@@ -137,8 +138,12 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
     response.write(true, ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), callback);
   }
 
-  /** Sends those away that wait, and takes no more; what is under way goes on. */
+  /**
+   * Sends those away that wait, and takes no more; what is under way goes on, leases that agents
+   * hold included.
+   */
   void drain() {
+    leases.drain();
     draining = true;
     live.forEach(ProxiedCall::drain);
     context.places().drain();

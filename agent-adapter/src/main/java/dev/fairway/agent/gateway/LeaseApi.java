@@ -82,10 +82,12 @@ final class LeaseApi {
 
   /** Whether a path is one of these calls. */
   static boolean isOwn(String path) {
-    return path.equals(LEASES)
-        || path.startsWith(LEASES + "/")
-        || path.equals(TASKS)
-        || ModesApi.isOwn(path);
+    return isOfLeases(path) || path.equals(TASKS) || ModesApi.isOwn(path);
+  }
+
+  /** Whether a path is one of leases, which are settled also while the gateway stops. */
+  static boolean isOfLeases(String path) {
+    return path.equals(LEASES) || path.startsWith(LEASES + "/");
   }
 
   /**
@@ -120,6 +122,11 @@ final class LeaseApi {
   }
 
   // ---- leases
+
+  /** Gives no lease any more; those that are held go on. */
+  void drain() {
+    desk.drain();
+  }
 
   private CompletableFuture<Answer> ask(
       HttpFields headers, ObjectNode body, Caller caller, CompletableFuture<Void> gone)
@@ -166,7 +173,10 @@ final class LeaseApi {
     Again again = again(headers.get(IDEMPOTENCY_KEY), body, asker);
     LeaseTicket ticket = desk.ask(caller.name(), again, call);
     if (ticket == null) {
-      return done(error(503, "The gateway keeps as many leases as it may.", Duration.ofSeconds(1)));
+      return done(
+          desk.isDraining()
+              ? stopping()
+              : error(503, "The gateway keeps as many leases as it may.", Duration.ofSeconds(1)));
     }
     if (again != null && !again.equals(ticket.again)) {
       return done(
@@ -236,6 +246,9 @@ final class LeaseApi {
         .thenApply(
             decided -> {
               View view = ticket.tell();
+              if (view == null) {
+                return stopping();
+              }
               Answer answer = answer(view);
               return new Answer(
                   answer.status(),
@@ -353,6 +366,14 @@ final class LeaseApi {
         "Expected a client that keeps its side of the connection open until it has its answer, but"
             + " found that it closed it. It is told of no lease by this.",
         null);
+  }
+
+  private static Answer stopping() {
+    return error(
+        503,
+        "The gateway is stopping and gives no lease any more; what waited in line here is withdrawn."
+            + " Ask another gateway, or this one again when it is back.",
+        Duration.ofSeconds(1));
   }
 
   static Answer error(int status, String message, Duration retryAfter) {

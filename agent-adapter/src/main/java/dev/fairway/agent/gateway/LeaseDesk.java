@@ -40,6 +40,7 @@ final class LeaseDesk {
   private final SecureRandom random = new SecureRandom();
   private final Map<String, LeaseTicket> tickets = new LinkedHashMap<>();
   private final Map<Key, LeaseTicket> keys = new HashMap<>();
+  private boolean draining;
 
   LeaseDesk(Admission admission, Scheduler scheduler, LongSupplier nowMs) {
     this.admission = admission;
@@ -52,7 +53,7 @@ final class LeaseDesk {
    *
    * @param again null: it is a request of its own in any case
    * @param call without a listener
-   * @return null if there are too many
+   * @return null if there are too many, or the gateway is going to stop
    * @throws IllegalArgumentException if the call cannot be
    */
   LeaseTicket ask(String owner, LeaseTicket.Again again, LeaseCall.Builder call) {
@@ -71,6 +72,28 @@ final class LeaseDesk {
     return ticket != null && ticket.owner.equals(owner) ? ticket : null;
   }
 
+  /**
+   * The gateway is going to stop: no other ticket is given, and who has no lease is sent away. The
+   * leases that are held go on.
+   */
+  void drain() {
+    List<LeaseTicket> all;
+    synchronized (this) {
+      draining = true;
+      all = List.copyOf(tickets.values());
+    }
+    all.forEach(LeaseTicket::drain);
+  }
+
+  synchronized boolean isDraining() {
+    return draining;
+  }
+
+  /** Whether any agent has a lease on which it has not reported. */
+  synchronized boolean isAnyHeld() {
+    return tickets.values().stream().anyMatch(LeaseTicket::isHeld);
+  }
+
   /** The gateway stops: whatever is open ends, as its holder is taken to be gone. */
   void close() {
     List<LeaseTicket> all;
@@ -87,6 +110,9 @@ final class LeaseDesk {
     LeaseTicket known = key == null ? null : keys.get(key);
     if (known != null && known.isOfUse()) {
       return known;
+    }
+    if (draining) {
+      return null;
     }
     while (!tickets.isEmpty() && tickets.values().iterator().next().isOld()) {
       forget(tickets.values().iterator().next());

@@ -126,6 +126,13 @@ final class LeaseTicket {
   private boolean running;
 
   private boolean late;
+
+  /** The gateway stops. */
+  private boolean draining;
+
+  /** Withdrawn because the gateway stops. */
+  private boolean sentAway;
+
   private int requeuedAttempt;
   private final Set<CompletableFuture<Void>> polls = new HashSet<>();
   private long touchedMs;
@@ -156,18 +163,30 @@ final class LeaseTicket {
     return view(status != Status.GRANTED || seen());
   }
 
-  /** How it stands, for an answer that names a grant if there is one; {@link #told} follows. */
+  /**
+   * How it stands, for an answer that names a grant if there is one; {@link #told} follows. Null if
+   * its asker is sent away, because the gateway stops.
+   */
   synchronized View tell() {
+    if (sentAway) {
+      return null;
+    }
     telling += status == Status.GRANTED ? 1 : 0;
     return view(true);
   }
 
   /** The answer with such a view is out, or never will be. */
-  synchronized void told(View view, boolean out) {
-    if (view.status() == Status.GRANTED && view.grant() == grant) {
-      telling--;
-      told |= out;
+  void told(View view, boolean out) {
+    synchronized (this) {
+      if (view.status() == Status.GRANTED && view.grant() == grant) {
+        telling--;
+        told |= out;
+      }
+      if (!draining) {
+        return;
+      }
     }
+    drain();
   }
 
   private View view(boolean whole) {
@@ -222,10 +241,17 @@ final class LeaseTicket {
 
   // ---- decisions
 
-  /** Waits for a decision. */
+  /** Waits for a decision, unless it was withdrawn meanwhile. */
   void follow(CompletableFuture<Grant> asking) {
+    boolean wanted;
     synchronized (this) {
-      wait(asking);
+      wanted = status == Status.QUEUED;
+      if (wanted) {
+        wait(asking);
+      }
+    }
+    if (!wanted) {
+      asking.cancel(false);
     }
     var unused = asking.whenComplete(this::decided);
   }
@@ -320,15 +346,33 @@ final class LeaseTicket {
     report(Report.WITHDRAWN);
   }
 
+  /**
+   * The gateway is going to stop, and gives no lease any more: whoever has none is sent away, to
+   * ask elsewhere.
+   */
+  void drain() {
+    synchronized (this) {
+      draining = true;
+      if (isOver() || isHeld()) {
+        return;
+      }
+      sentAway = true;
+    }
+    report(Report.WITHDRAWN);
+  }
+
+  /** Whether its asker has a lease, on which it has not reported. */
+  synchronized boolean isHeld() {
+    return status == Status.GRANTED && seen();
+  }
+
   /** The gateway stops. */
   void abandon() {
     endLate();
-    boolean sent;
-    synchronized (this) {
-      sent = status == Status.GRANTED && seen();
-    }
     report(
-        sent ? new Report(Outcome.FAILED_AFTER_SEND, false, null, null, null) : Report.WITHDRAWN);
+        isHeld()
+            ? new Report(Outcome.FAILED_AFTER_SEND, false, null, null, null)
+            : Report.WITHDRAWN);
   }
 
   // ---- reports
@@ -370,7 +414,10 @@ final class LeaseTicket {
     return true;
   }
 
-  /** The provider said 429: back in line, once for each attempt. */
+  /**
+   * The provider said 429: back in line, once for each attempt. There is no line in a gateway that
+   * is going to stop, and the call ends.
+   */
   private boolean requeue(Report report) {
     CompletableFuture<Grant> next;
     synchronized (this) {
@@ -380,6 +427,9 @@ final class LeaseTicket {
               : report.attempt() == requeuedAttempt;
       if (heard) {
         return true;
+      }
+      if (draining) {
+        return end(report);
       }
       if (status != Status.GRANTED || !isOfNow(report.attempt())) {
         return false;
@@ -424,7 +474,9 @@ final class LeaseTicket {
       asking = asked;
       tell = List.copyOf(polls);
     }
-    asking.cancel(false);
+    if (asking != null) {
+      asking.cancel(false);
+    }
     tell.forEach(poll -> poll.complete(null));
     return true;
   }

@@ -19,7 +19,7 @@ import org.eclipse.jetty.util.thread.SerializedInvoker;
  */
 final class Line {
   /** Refusals after which it makes sense to wait here and ask again. */
-  private static final Set<RejectReason> COME_BACK =
+  static final Set<RejectReason> COME_BACK =
       EnumSet.of(
           RejectReason.QUEUE_WAIT_TOO_LONG,
           RejectReason.QUEUE_FULL,

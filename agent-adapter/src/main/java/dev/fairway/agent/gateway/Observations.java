@@ -1,6 +1,5 @@
 package dev.fairway.agent.gateway;
 
-import dev.fairway.schemas.Outcome;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,9 +13,10 @@ final class Observations {
    * Sums of one quota.
    *
    * @param calls that ended
-   * @param rateLimited of these, refused by the provider with a 429
+   * @param rateLimited of these, refused by the provider with a 429 that a wait helps against
    * @param rateLimitedAdmitted of these, not known to have been kept back: granted without a wait
-   *     or by the time they ended, or not decided in time; all others would have waited
+   *     or by the time they ended, not decided in time, or rejected with a reason that no wait
+   *     helps against; all others would have waited
    * @param rateLimitedTokens input of the refused calls, estimated: it has to be sent again
    */
   record Sums(long calls, long rateLimited, long rateLimitedAdmitted, long rateLimitedTokens) {
@@ -36,15 +36,15 @@ final class Observations {
   /**
    * Counts a call that ended.
    *
+   * @param rateLimited whether the provider refused it for a limit that refills
    * @param admitted whether admission would have let it pass, or nobody knows
    * @param inputTokens estimate, or null
    */
-  void ended(String quota, Outcome outcome, boolean admitted, Long inputTokens) {
+  void ended(String quota, boolean rateLimited, boolean admitted, Long inputTokens) {
     // Quotas come from the routes of the configuration, so there are no more of them than routes.
     byQuota.merge(
         quota,
-        Sums.NONE.plus(
-            outcome == Outcome.RATE_LIMITED, admitted, inputTokens == null ? 0 : inputTokens),
+        Sums.NONE.plus(rateLimited, admitted, inputTokens == null ? 0 : inputTokens),
         (a, b) ->
             new Sums(
                 a.calls() + b.calls(),

@@ -4,6 +4,7 @@ import dev.fairway.agent.AdmissionException;
 import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.UsageReport;
 import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.SignalClass;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -30,7 +31,7 @@ final class ObservedGrant extends FreeGrant {
   private final String quota;
   private final Long inputTokens;
 
-  /** Whether admission would have let it pass at once; null while nobody has said so. */
+  /** Whether admission would not have had it wait, as far as anybody knows; open until then. */
   private final CompletableFuture<Boolean> admitted = new CompletableFuture<>();
 
   /** Null once nothing is asked any more: it has a whole body. */
@@ -63,7 +64,7 @@ final class ObservedGrant extends FreeGrant {
               if (granted != null) {
                 sent(granted);
               }
-              admitted.complete(granted != null || !isRefusal(error));
+              admitted.complete(granted != null || !isWait(error));
             });
   }
 
@@ -95,7 +96,7 @@ final class ObservedGrant extends FreeGrant {
       return;
     }
     settled = true;
-    if (outcome != Outcome.RATE_LIMITED || granted() != null || admitted.isDone()) {
+    if (!isRateLimited(outcome, signal) || granted() != null || admitted.isDone()) {
       end(outcome, usage, signal);
       return;
     }
@@ -108,7 +109,11 @@ final class ObservedGrant extends FreeGrant {
 
   private void end(Outcome outcome, UsageReport usage, ProviderSignal signal) {
     Grant granted = granted();
-    observations.ended(quota, outcome, granted != null || admitted.getNow(true), inputTokens);
+    observations.ended(
+        quota,
+        isRateLimited(outcome, signal),
+        granted != null || admitted.getNow(true),
+        inputTokens);
     if (granted != null) {
       granted.settle(outcome, usage, signal);
       return;
@@ -121,9 +126,18 @@ final class ObservedGrant extends FreeGrant {
     }
   }
 
-  /** Whether the coordinator said no; what it did not say, nobody knows. */
-  private static boolean isRefusal(Throwable error) {
-    return error instanceof RefusedException refused && refused.reason() != null;
+  /** Whether a 429 is for a limit that refills: no wait helps against others, such as a bill. */
+  private static boolean isRateLimited(Outcome outcome, ProviderSignal signal) {
+    SignalClass kind = signal == null ? null : signal.kind();
+    return outcome == Outcome.RATE_LIMITED && (kind == null || kind == SignalClass.RATE_LIMITED);
+  }
+
+  /**
+   * Whether the coordinator said no for now. What it did not say, nobody knows; and who is told
+   * that no call will ever do has not been kept waiting.
+   */
+  private static boolean isWait(Throwable error) {
+    return error instanceof RefusedException refused && Line.COME_BACK.contains(refused.reason());
   }
 
   private Grant granted() {

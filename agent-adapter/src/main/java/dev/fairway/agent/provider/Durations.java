@@ -10,9 +10,6 @@ import java.util.regex.Pattern;
  * {@code d} for days as well. A number without a unit takes the one that the provider means.
  */
 final class Durations {
-  /** One duration in a longer text; at most six parts, so that no text is searched for long. */
-  static final String IN_TEXT = "(?:[0-9]{1,15}(?:\\.[0-9]{1,15})?(?:ms|s|m|h|d)){1,6}+";
-
   private static final int LENGTH_MAX = 64;
   private static final Pattern PART =
       Pattern.compile("([0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h|d)");

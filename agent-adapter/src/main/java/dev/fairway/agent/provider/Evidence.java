@@ -2,7 +2,6 @@ package dev.fairway.agent.provider;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -21,11 +20,6 @@ record Evidence(
     List<Limit> limits,
     Instant now) {
 
-  /** The limits of which nothing remains. */
-  List<Limit> exhausted() {
-    return limits.stream().filter(Limit::isExhausted).toList();
-  }
-
   /** Whether what refused the call is a limit over at least that time. */
   boolean isOver(Duration window) {
     if (message.window() != null) {
@@ -34,11 +28,11 @@ record Evidence(
     return limitsThatBind().stream().anyMatch(limit -> limit.isOver(window));
   }
 
-  /** The limit that refused the call, or null. The text knows best, then what is exhausted. */
+  /**
+   * The limit that refused the call, or null: of those that the text names the one of which nothing
+   * remains, else the one that the text names.
+   */
   Dimension binding() {
-    if (message.dimension() != null) {
-      return message.dimension();
-    }
     Limit latest = null;
     for (Limit limit : exhausted()) {
       boolean later =
@@ -50,6 +44,9 @@ record Evidence(
     }
     if (latest != null) {
       return latest.dimension();
+    }
+    if (message.dimension() != null) {
+      return message.dimension();
     }
     // OpenAI's type of a rate limit error is the name of the limit.
     if (error.is("tokens")) {
@@ -68,22 +65,32 @@ record Evidence(
   }
 
   private List<Limit> limitsThatBind() {
-    if (message.dimension() == null) {
-      List<Limit> exhausted = exhausted();
-      Dimension binding = binding();
-      return exhausted.isEmpty() && binding != null ? ofDimension(binding) : exhausted;
-    }
-    return ofDimension(message.dimension());
+    List<Limit> exhausted = exhausted();
+    Dimension binding = exhausted.isEmpty() ? binding() : null;
+    return binding == null
+        ? exhausted
+        : limits.stream()
+            .filter(limit -> limit.dimension() == binding && isInWindow(limit))
+            .toList();
   }
 
-  private List<Limit> ofDimension(Dimension dimension) {
-    List<Limit> same = new ArrayList<>();
-    for (Limit limit : limits) {
-      if (limit.dimension() == dimension
-          && (message.window() == null || message.window().equals(limit.window()))) {
-        same.add(limit);
-      }
-    }
-    return same;
+  /** The limits of which nothing remains, as far as the text may mean them. */
+  private List<Limit> exhausted() {
+    return limits.stream().filter(limit -> limit.isExhausted() && isMeant(limit)).toList();
+  }
+
+  /** A text that says "tokens" may mean those of the input or of the output as well. */
+  private boolean isMeant(Limit limit) {
+    Dimension named = message.dimension();
+    boolean same =
+        limit.dimension() == named
+            || (named == Dimension.TOKENS && limit.dimension() != Dimension.REQUESTS);
+    return named == null || (same && isInWindow(limit));
+  }
+
+  private boolean isInWindow(Limit limit) {
+    return message.dimension() == null
+        || message.window() == null
+        || message.window().equals(limit.window());
   }
 }

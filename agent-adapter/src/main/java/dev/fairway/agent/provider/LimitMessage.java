@@ -5,6 +5,7 @@ import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -22,36 +23,40 @@ import java.util.regex.Pattern;
 record LimitMessage(
     Dimension dimension, Duration window, Long limit, Long used, Long requested, Long retryMs) {
 
-  private static final String NUMBER = "~?([0-9][0-9,]{0,20})";
-  private static final Pattern LIMIT =
-      Pattern.compile("\\blimit(?: of|:)? " + NUMBER, Pattern.CASE_INSENSITIVE);
-  private static final Pattern USED =
-      Pattern.compile("\\bused:? " + NUMBER, Pattern.CASE_INSENSITIVE);
-  private static final Pattern REQUESTED =
-      Pattern.compile("\\brequested:? " + NUMBER, Pattern.CASE_INSENSITIVE);
+  private static final Pattern LIMIT = before("\\blimit(?: of|:)? ");
+  private static final Pattern USED = before("\\bused:? ");
+  private static final Pattern REQUESTED = before("\\brequested:? ");
+  private static final Pattern RETRY = before("\\b(?:try|retry)(?: again)? (?:in|after) ");
 
   /*
    * A text names the limit first, and goes on with advice, which speaks of other things: that the
    * input or output tokens must be reduced, or what another plan has per day. So a unit counts
-   * where it stands as the name of a limit, and of several the first.
+   * where it stands as the name of a limit, and of several the first. "Request tokens" are tokens.
    */
   private static final String UNIT =
       "(?:(?:(?<in>input)(?: ?(?:and|or|[/+&]) ?(?=output))?)?(?<out>output)?[ _-])?"
-          + "(?<unit>token|request|call)s?(?![a-z])";
+          + "(?:request (?=token))?(?<unit>token|request|call)s?(?![a-z])(?! tokens?(?![a-z]))";
   private static final List<Pattern> NAMES =
       List.of(
           Pattern.compile("(?<![a-z])" + UNIT + "(?=[ _-](?:per|rate[ _-]limit)(?![a-z]))"),
-          Pattern.compile("(?:\\bnumber of|\\blimit (?:of|on|for)) (?:" + NUMBER + " )?" + UNIT),
-          Pattern.compile("\\((?<in>i)?(?<out>o)?(?<unit>[tr])p[mhd]\\)"));
+          Pattern.compile(
+              "(?:\\bnumber of|\\blimit (?:of|on|for)) (?:~?[0-9][^a-z]{0,30}"
+                  + "(?:[km] |thousand |million )?)?"
+                  + UNIT),
+          Pattern.compile("\\((?<in>i)?(?<out>o)?(?<unit>[tr])p[mhdw]\\)"));
   private static final Pattern WINDOW =
-      Pattern.compile("(?<![a-z])(?:per[ _-](?:min|hour|day)|daily)|\\([io]?[tr]p[mhd](?=\\))");
-
-  private static final Pattern RETRY =
       Pattern.compile(
-          "\\b(?:try|retry)(?: again)? (?:in|after) (?:("
-              + Durations.IN_TEXT
-              + ")\\b|([0-9]{1,12}(?:\\.[0-9]{1,12})?) ?(milliseconds?|seconds?|minutes?)\\b)",
-          Pattern.CASE_INSENSITIVE);
+          "(?<![a-z])(?:per[ _-](?=min|hour|day|week|month)|(?=(?:dai|week|month)ly))"
+              + "(?<word>[a-z]{3})|\\([io]?[tr]p(?<letter>[mhdw])\\)");
+  private static final Map<String, Duration> WINDOWS =
+      Map.of(
+          "min", Limit.MINUTE,
+          "m", Limit.MINUTE,
+          "hou", Duration.ofHours(1),
+          "h", Duration.ofHours(1),
+          "wee", Duration.ofDays(7),
+          "w", Duration.ofDays(7),
+          "mon", Duration.ofDays(30));
 
   static LimitMessage of(String message) {
     String text = message.toLowerCase(Locale.ROOT);
@@ -119,16 +124,13 @@ record LimitMessage(
     if (!m.find()) {
       return null;
     }
-    return switch (m.group().charAt(m.group().length() - 1)) {
-      case 'n', 'm' -> Limit.MINUTE;
-      case 'r', 'h' -> Duration.ofHours(1);
-      default -> Limit.DAY; // day, daily, and the d of an abbreviation
-    };
+    String name = m.group("word") != null ? m.group("word") : m.group("letter");
+    return WINDOWS.getOrDefault(name, Limit.DAY); // day, daily, and the d of an abbreviation
   }
 
   private static Long number(Pattern pattern, String text) {
     Matcher m = pattern.matcher(text);
-    return m.find() ? Numbers.amount(m.group(1).replace(",", "")) : null;
+    return m.find() ? AmountInText.at(text, m.end()) : null;
   }
 
   private static Long retryMs(String text) {
@@ -136,17 +138,12 @@ record LimitMessage(
     if (!m.find()) {
       return null;
     }
-    Long ms =
-        m.group(1) != null
-            ? Durations.ms(m.group(1).toLowerCase(Locale.ROOT), 1_000)
-            : Durations.ms(m.group(2), unitMs(m.group(3)));
+    Long ms = DurationInText.ms(text, m.end());
     return ms == null || ms == 0 ? null : ms;
   }
 
-  private static long unitMs(String word) {
-    if (word.toLowerCase(Locale.ROOT).startsWith("milli")) {
-      return 1;
-    }
-    return word.toLowerCase(Locale.ROOT).startsWith("minute") ? 60_000 : 1_000;
+  /** What stands before a number that begins with a digit. */
+  private static Pattern before(String label) {
+    return Pattern.compile(label + "(?=~?[0-9])", Pattern.CASE_INSENSITIVE);
   }
 }

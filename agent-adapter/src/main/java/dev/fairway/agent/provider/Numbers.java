@@ -27,9 +27,14 @@ final class Numbers {
   /** An amount from 0 to {@link #AMOUNT_MAX}, rounded down, or null. */
   static Long amount(String text) {
     BigDecimal decimal = decimal(text);
-    return decimal == null || decimal.compareTo(LARGEST) > 0
+    return decimal == null ? null : amount(decimal);
+  }
+
+  /** The same for a number of 0 or more. */
+  static Long amount(BigDecimal number) {
+    return number.compareTo(LARGEST) > 0
         ? null
-        : (Long) decimal.setScale(0, RoundingMode.DOWN).longValueExact();
+        : (Long) number.setScale(0, RoundingMode.DOWN).longValueExact();
   }
 
   /** What one call used: an amount up to {@link ProviderUsage#TOKENS_MAX}, or null. */

@@ -8,9 +8,11 @@ import dev.fairway.agent.LeaseCall;
 import dev.fairway.agent.checkpoint.Resumption.Kind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -111,6 +113,89 @@ class CheckpointTest {
     assertThatThrownBy(() -> FileState.of(root, Path.of("folder")))
         .isInstanceOf(UncheckedIOException.class)
         .hasMessageContaining("to be a file");
+  }
+
+  /** Jackson's own bound for a text is 20 million characters, which base64 fills with 14 MiB. */
+  @Test
+  void shouldLoadTheLargestBodyAndTheLongestTextsThatItSaves() {
+    // given
+    byte[] body = new byte[NextCall.BODY_BYTES_MAX];
+    Arrays.fill(body, (byte) 'x');
+    Map<String, String> headers = Map.of("x-" + "a".repeat(998), "v".repeat(100_000));
+    Checkpoint checkpoint =
+        Checkpoint.of("task-7", "\u0001".repeat(Checkpoint.TEXT_CHARS_MAX))
+            .next(NextCall.of(CALL, "POST", "/v1/messages", headers, body))
+            .build();
+    FileCheckpointStore store = FileCheckpointStore.open(root.resolve("store"));
+
+    // when
+    store.save(checkpoint);
+
+    // then
+    assertThat(store.load("task-7").orElseThrow().equals(checkpoint)).isTrue();
+  }
+
+  @Test
+  void shouldRefuseAHeaderWhoseNameIsNone() {
+    assertThatThrownBy(
+            () -> NextCall.of(CALL, "POST", "/v1", Map.of("x".repeat(1_001), "v"), new byte[1]))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("at most 1000 characters, but found one of 1001");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a\0b", "a\ud800b", "\udc00"})
+  void shouldRefuseAPathThatNoFileHas(String path) {
+    assertThatThrownBy(() -> new FileState(path, null, 0))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("Expected a path below the root");
+  }
+
+  @Test
+  void shouldHashWhatWasRead() throws IOException {
+    // given
+    Files.writeString(root.resolve("a.txt"), "one");
+
+    // when
+    FileState state = FileState.of("a.txt", Files.readAllBytes(root.resolve("a.txt")));
+
+    // then
+    assertThat(state).isEqualTo(FileState.of(root, Path.of("a.txt")));
+  }
+
+  /** Run with LC_ALL=C: a locale without this letter. */
+  static final class Umlaut {
+    public static void main(String[] args) {
+      try {
+        Resumption.of(
+            Checkpoint.of("task-7", "goal").file(new FileState("\u00e4.txt", null, 0)).build(),
+            Path.of(args[0]));
+        System.out.println("resumed");
+      } catch (UncheckedIOException e) {
+        System.out.println("UncheckedIOException: " + e.getMessage());
+      }
+    }
+  }
+
+  @Test
+  void shouldSayWhichNameTheLocaleHasNot() throws Exception {
+    // given
+    ProcessBuilder java =
+        new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-cp",
+            System.getProperty("java.class.path"),
+            Umlaut.class.getName(),
+            root.toString());
+    java.environment().put("LC_ALL", "C");
+
+    // when
+    Process process = java.redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+
+    // then: or the platform has one encoding for all names, whatever the locale
+    assertThat(output).containsAnyOf("resumed", "such as LC_ALL=C.UTF-8");
+    assertThat(output).doesNotContain("InvalidPathException");
   }
 
   @ParameterizedTest

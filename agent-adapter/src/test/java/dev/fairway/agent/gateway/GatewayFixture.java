@@ -43,7 +43,7 @@ final class GatewayFixture implements AutoCloseable {
           Duration.ofSeconds(60),
           Duration.ofMillis(50),
           Duration.ofSeconds(60),
-          Duration.ofSeconds(5));
+          Duration.ofMillis(500));
   Estimates estimates = Estimates.DEFAULT;
   Bounds bounds = Bounds.DEFAULT;
   List<Caller> callers = List.of();

@@ -101,6 +101,40 @@ class LeaseTicketTest {
   }
 
   @Test
+  void shouldGiveBackAtOnceWhatNobodyWasToldOfWhenTheGatewayStops() {
+    // given: an answer that names the grant is on its way
+    ticket.follow(asked);
+    grant();
+    View view = ticket.tell();
+
+    // when
+    ticket.drain();
+    assertThat(admission.settled).isEmpty();
+    ticket.told(view, false);
+
+    // then
+    assertThat(admission.outcomes()).containsExactly(Outcome.NOT_SENT);
+    assertThat(ticket.tell()).isNull();
+  }
+
+  @Test
+  void shouldGiveBackAGrantThatComesWhenTheGatewayStops() {
+    // given: it stops before the request is made
+    ticket.drain();
+
+    // when
+    ticket.follow(asked);
+    FakeAdmission.Asked other = new FakeAdmission.Asked(null, new CompletableFuture<>(), "r", 1);
+    other.grant(admission);
+    ticket.follow(other.answer());
+
+    // then
+    assertThat(asked).isCancelled();
+    assertThat(admission.outcomes()).containsExactly(Outcome.NOT_SENT);
+    assertThat(ticket.tell()).isNull();
+  }
+
+  @Test
   void shouldGiveBackAGrantWhoseAnswerDidNotGetOut() {
     // given
     ticket.follow(asked);

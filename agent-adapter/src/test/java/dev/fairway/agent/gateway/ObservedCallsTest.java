@@ -15,6 +15,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a gateway that observes says admission would have done with calls that got a 429. */
 class ObservedCallsTest {
@@ -75,6 +77,50 @@ class ObservedCallsTest {
 
     // then
     await().atMost(LONG).until(() -> modes().contains(KEPT_BACK));
+  }
+
+  @Test
+  void shouldCountNothingInItsFavourThatItWouldHaveRejectedForGood() {
+    // given
+    Asked asked = refusedCall();
+
+    // when
+    asked.refuse(RejectReason.NEVER_FITS, null);
+
+    // then
+    await().atMost(LONG).until(() -> modes().contains(ADMITTED));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"message\":\"You exceeded your current quota\",\"type\":\"insufficient_quota\",\"code\":\"insufficient_quota\"}",
+        "{\"message\":\"Request too large for gpt-5 on tokens per min (TPM): Limit 30000, Requested 34307. The input or output tokens must be reduced in order to run successfully.\",\"type\":\"tokens\",\"code\":\"rate_limit_exceeded\"}"
+      })
+  void shouldNotCountWhatNoWaitHelpsAgainst(String error) throws Exception {
+    // given
+    fixture.http.send(
+        HttpRequest.newBuilder(fixture.uri("/fairway/modes/oai/gpt"))
+            .PUT(HttpRequest.BodyPublishers.ofString("{\"mode\":\"OBSERVE\"}"))
+            .build(),
+        HttpResponse.BodyHandlers.discarding());
+    fixture.upstream.otherwise(
+        exchange -> FakeUpstream.json(exchange, 429, "{\"error\":" + error + "}"));
+
+    // when
+    HttpResponse<String> answer =
+        fixture.post(
+            "/v1/chat/completions",
+            "{\"model\":\"gpt-5\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}");
+    fixture.admission.asked.get(0).refuse(RejectReason.QUEUE_FULL, Duration.ofSeconds(9));
+
+    // then
+    assertThat(answer.statusCode()).isEqualTo(429);
+    await()
+        .atMost(LONG)
+        .until(
+            () -> modes().contains("\"calls\":1,\"rate_limited\":0,\"rate_limited_admitted\":0"));
+    assertThat(modes()).contains("\"rate_limited_tokens\":0");
   }
 
   @Test

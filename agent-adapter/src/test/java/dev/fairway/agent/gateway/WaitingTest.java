@@ -301,6 +301,33 @@ class WaitingTest {
         .isBetween(Duration.ofMillis(500), Duration.ofSeconds(1));
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "'', 60.0, 60",
+    "60, '', 60",
+    "600, 20, 20",
+    "20, 600, 20",
+    "soon, 30, 30",
+    "'', 1e3, 55"
+  })
+  void shouldReadPatienceAsSdksSayIt(String wholeS, String readS, long patienceS) {
+    // given
+    fixture.admission.holds = false;
+
+    // when
+    fixture.post(
+        "/v1/messages",
+        GatewayFixture.message("hi"),
+        "x-stainless-timeout",
+        wholeS,
+        "x-stainless-read-timeout",
+        readS);
+
+    // then
+    assertThat(asked(0).call().timeout().minusMillis(Line.HOLD_SLACK_MS))
+        .isBetween(Duration.ofSeconds(patienceS - 1), Duration.ofSeconds(patienceS));
+  }
+
   @Test
   void shouldTellAClientWhosePatienceEndsWhenToComeBack() {
     // given: the real client, which gives waits up by itself as well

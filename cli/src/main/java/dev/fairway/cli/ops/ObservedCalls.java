@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  * What a gateway saw of a quota's calls while it only observed, since the gateway started.
  *
  * @param calls that ended
- * @param rateLimited of these, refused by the provider with a 429
+ * @param rateLimited of these, refused by the provider with a 429 that a wait helps against
  * @param rateLimitedAdmitted of the refused ones, those that admission is not known to have kept
  *     back
  * @param rateLimitedTokens input of the refused calls, estimated
@@ -73,12 +73,12 @@ public record ObservedCalls(
   /** For people. */
   public String sentence() {
     return rateLimited == 0
-        ? "observed " + counted() + ", none got a 429"
+        ? "observed " + counted() + ", none got a 429 for a rate limit"
         : "observed "
             + counted()
             + ": "
             + rateLimited
-            + " got a 429, and "
+            + " got a 429 for a rate limit, and "
             + amount(rateLimitedTokens)
             + " input tokens had to be sent again; with Fairway 0-"
             + rateLimitedAdmitted

@@ -3,14 +3,22 @@ package dev.fairway.it.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.fairway.it.Peers;
 import dev.fairway.schemas.LeaseGranted;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Outcome;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -51,12 +59,15 @@ class HttpExamplesInteropIT {
       // when
       Peers.Result good = run(example, up, "ant/sonnet");
       Peers.Result bad = run(example, up, "ant/unknown");
+      Peers.Result refused = run(example, up, "no id");
 
       // then
       assertThat(good.exitCode()).as(good.toString()).isZero();
       assertThat(good.out()).contains("SETTLED");
       assertThat(bad.exitCode()).isEqualTo(1);
       assertThat(bad.err()).contains("UNKNOWN_QUOTA");
+      assertThat(refused.exitCode()).isEqualTo(1);
+      assertThat(refused.err()).as("the gateway's own words").contains("Expected a quota id");
       assertThat(up.requests())
           .extracting(LeaseRequest::getAgentId)
           .allSatisfy(agent -> assertThat(agent).endsWith(":worker-7"));
@@ -76,9 +87,56 @@ class HttpExamplesInteropIT {
     }
   }
 
+  /** The first connection of each call breaks off; asked again, it has the same key. */
+  @Test
+  void shouldAskAgainWithTheSameKeyWhenNoAnswerComes() throws Exception {
+    // given
+    Peers.requireRuns(Example.PYTHON.program, List.of(Example.PYTHON.program, "--version"));
+    List<String> keys = new CopyOnWriteArrayList<>();
+    Set<String> asked = ConcurrentHashMap.newKeySet();
+    byte[] answer =
+        "{\"id\":\"r1\",\"request_id\":\"r1\",\"status\":\"GRANTED\",\"attempt\":1}"
+            .getBytes(StandardCharsets.UTF_8);
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
+    server.createContext(
+        "/v1/leases",
+        exchange -> {
+          try (exchange) {
+            exchange.getRequestBody().readAllBytes();
+            String path = exchange.getRequestURI().getPath();
+            if (path.equals("/v1/leases")) {
+              keys.add(exchange.getRequestHeaders().getFirst("idempotency-key"));
+            }
+            if (!asked.add(path)) {
+              exchange.sendResponseHeaders(200, answer.length);
+              exchange.getResponseBody().write(answer);
+            }
+          }
+        });
+    server.start();
+    try {
+      // when
+      Peers.Result result =
+          run(Example.PYTHON, "http://127.0.0.1:" + server.getAddress().getPort(), "ant/sonnet");
+
+      // then
+      assertThat(result.exitCode()).as(result.toString()).isZero();
+      assertThat(keys).hasSize(2).doesNotContainNull();
+      assertThat(Set.copyOf(keys)).hasSize(1);
+      assertThat(asked).containsExactlyInAnyOrder("/v1/leases", "/v1/leases/r1/settle");
+    } finally {
+      server.stop(0);
+    }
+  }
+
   private static Peers.Result run(Example example, GatewayUp up, String quota) {
+    return run(example, up.url(), quota);
+  }
+
+  private static Peers.Result run(Example example, String url, String quota) {
     List<String> command = new ArrayList<>(example.command);
-    command.addAll(List.of(up.url(), quota, "worker-7"));
+    command.addAll(List.of(url, quota, "worker-7"));
     return Peers.run(command, Path.of("."), "", PATIENCE);
   }
 }

@@ -26,6 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The Python agent with a checkpoint, killed with SIGKILL while it waits in line. */
 class CheckpointedPythonInteropIT {
@@ -87,6 +89,8 @@ class CheckpointedPythonInteropIT {
         .run();
     Files.writeString(folder.resolve("same.txt"), "a".repeat(600));
     Files.writeString(folder.resolve("edited.txt"), "b".repeat(600));
+    Files.createSymbolicLink(folder.resolve("nowhere.txt"), Path.of("gone"));
+    Files.createDirectory(folder.resolve("folder.txt"));
     Process first = start("first");
     try {
       String requestId = pipeline.events(KEY, LeaseQueued.class, 1).get(0).getRequestId();
@@ -100,6 +104,10 @@ class CheckpointedPythonInteropIT {
       try {
         assertThat(pipeline.events(KEY, DecisionRepeated.class, 1)).isNotEmpty();
         assertThat(second.isAlive()).isTrue();
+        Process third = start("third");
+        assertThat(third.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(third.exitValue()).isEqualTo(1);
+        assertThat(output("third")).singleElement().asString().contains("Another process works in");
         AgentProgram.CONFLUENT_PYTHON.job(pipeline, KEY + "-holder").cancel("held", QUOTA).run();
         assertThat(second.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
@@ -142,6 +150,27 @@ class CheckpointedPythonInteropIT {
     } finally {
       first.destroyForcibly();
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"{\"goal\": \"te", "{\"version\": 2}", "[]", "{\"next_call\": null}"})
+  void shouldSayThatItsCheckpointIsNone(String content) throws Exception {
+    // given
+    Files.writeString(folder.resolve("same.txt"), "a");
+    Path checkpoint = Files.createDirectory(folder.resolve(".fairway")).resolve("checkpoint.json");
+    Files.writeString(checkpoint, content);
+
+    // when
+    Process process = start("only");
+
+    // then
+    assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isEqualTo(1);
+    assertThat(output("only"))
+        .singleElement()
+        .asString()
+        .contains(checkpoint.toString())
+        .contains("Delete it to begin anew");
   }
 
   private Process start(String name) {

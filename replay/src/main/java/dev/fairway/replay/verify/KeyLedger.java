@@ -182,8 +182,15 @@ final class KeyLedger {
     if (event instanceof LeaseGranted e) {
       grant(record, e);
     } else if (event instanceof LeaseRenewed e) {
-      leases.renew(e);
-      quota(e.getQuota()).ifKnown(q -> q.adjust(e.getAdjusted()));
+      LeaseLedger.Held held = leases.renew(e);
+      quota(e.getQuota())
+          .ifKnown(
+              q -> {
+                q.adjust(e.getAdjusted());
+                if (held != null) {
+                  q.shift(held.tenant(), held.leaseClass(), e.getShift());
+                }
+              });
       adjustAlso(e.getShift());
     } else if (event instanceof LeaseSettled e) {
       settle(record, e);
@@ -269,9 +276,11 @@ final class KeyLedger {
               if (e.getAdjusted() != null) {
                 q.adjust(e.getAdjusted());
               }
-              if (e.getCeiling() != null) {
-                q.adjustCeiling(held.tenant(), e.getCeiling());
-              }
+              q.shift(
+                  held.tenant(),
+                  held.leaseClass(),
+                  new SettlementShift(
+                      e.getAlso(), e.getReserve(), e.getCeiling(), e.getTenantTag()));
             });
     e.getAlso().forEach((id, adjusted) -> quota(id).ifKnown(q -> q.adjust(adjusted)));
     freeSlots(held);

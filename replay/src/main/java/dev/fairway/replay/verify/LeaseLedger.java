@@ -8,12 +8,15 @@ import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.LeaseRow;
 import dev.fairway.schemas.LeaseSettled;
 import dev.fairway.schemas.LeaseStatus;
+import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.SettlementShift;
 import dev.fairway.schemas.TakenRow;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
@@ -23,6 +26,10 @@ final class LeaseLedger {
    * How long a request is remembered after its end; then its id, and its lease's, may come again.
    */
   private static final long REMEMBERED_MS = 600_000;
+
+  /** Of these a call used what is told of it, and no more. */
+  private static final Set<Outcome> NOTHING_USED =
+      EnumSet.of(Outcome.NOT_SENT, Outcome.RATE_LIMITED, Outcome.OVERLOADED);
 
   /** No window for late settlements is longer than this. */
   private static final long LATE_WINDOW_MS_MAX = 24L * 3_600_000;
@@ -147,15 +154,17 @@ final class LeaseLedger {
         1L);
   }
 
-  void renew(LeaseRenewed e) {
+  /** What the lease held, or null if it was not open. */
+  Held renew(LeaseRenewed e) {
     Held held = open.get(e.getLeaseId());
     if (held == null) {
       wrong.accept("lease " + e.getLeaseId() + ": expected an open lease to renew");
-      return;
+      return null;
     }
     open.put(
         e.getLeaseId(),
         held.holding(minus(held.amounts(), e.getAdjusted()), left(held.taken(), e.getShift())));
+    return held;
   }
 
   private void checkNoRefund(LeaseExpired e, Amounts adjusted) {
@@ -168,10 +177,13 @@ final class LeaseLedger {
   }
 
   private static TakenRow left(TakenRow taken, SettlementShift shift) {
-    return shift == null ? taken : left(taken, shift.getAlso(), shift.getCeiling());
+    return shift == null
+        ? taken
+        : left(taken, shift.getAlso(), shift.getReserve(), shift.getCeiling());
   }
 
-  private static TakenRow left(TakenRow taken, Map<String, Amounts> shifts, Amounts ceiling) {
+  private static TakenRow left(
+      TakenRow taken, Map<String, Amounts> shifts, Amounts reserve, Amounts ceiling) {
     if (taken == null) {
       return null;
     }
@@ -179,7 +191,7 @@ final class LeaseLedger {
     shifts.forEach((id, adjusted) -> also.computeIfPresent(id, (i, a) -> minus(a, adjusted)));
     return new TakenRow(
         also,
-        taken.getReserve(),
+        reserve == null ? taken.getReserve() : minus(taken.getReserve(), reserve),
         ceiling == null ? taken.getCeiling() : minus(taken.getCeiling(), ceiling),
         taken.getOutOfReserve(),
         taken.getPassed(),
@@ -224,8 +236,9 @@ final class LeaseLedger {
     }
     checkNoRefund(e, e.getAdjusted());
     checkNoRefund(e, e.getCeiling());
+    checkNoRefund(e, e.getReserve());
     e.getAlso().values().forEach(adjusted -> checkNoRefund(e, adjusted));
-    TakenRow left = left(held.taken(), e.getAlso(), e.getCeiling());
+    TakenRow left = left(held.taken(), e.getAlso(), e.getReserve(), e.getCeiling());
     Held more = held.holding(minus(held.amounts(), e.getAdjusted()), left);
     expired.put(e.getLeaseId(), more.endedAt(atMs));
     return held;
@@ -304,7 +317,9 @@ final class LeaseLedger {
 
   /**
    * Whether what is moved elsewhere follows from what was taken there and what the call used. No
-   * provider tells of a reserve or a ceiling; of another quota it may have told the call already.
+   * provider tells of a reserve or a ceiling, so that a call of which nobody told the input counts
+   * there for as large as calls usually are, and no less than it is charged; of another quota the
+   * provider may have told the call already.
    */
   private void checkShift(
       LeaseSettled e,
@@ -318,14 +333,21 @@ final class LeaseLedger {
       return;
     }
     SettlementShift shift = e.getShift();
+    boolean more = !inputTold && !NOTHING_USED.contains(e.getOutcome());
     Long ceiling = LedgerRules.value(held.taken().getCeiling(), d);
     if (ceiling != null) {
-      expect(e, d, "tenant's bucket", ceiling - actual, shift == null ? null : shift.getCeiling());
+      Amounts found = shift == null ? null : shift.getCeiling();
+      long due = ceiling - actual;
+      long moved = LedgerRules.amount(found, d);
+      expect(e, d, "tenant's bucket", more ? Math.min(due, moved) : due, found);
     }
     Long paid = LedgerRules.value(held.taken().getReserve(), d);
     if (paid != null) {
+      Amounts found = shift == null ? null : shift.getReserve();
       long used = held.taken().getOutOfReserve() ? actual : Math.min(paid, actual);
-      expect(e, d, "reserve", paid - used, shift == null ? null : shift.getReserve());
+      long due = paid - used;
+      long moved = LedgerRules.amount(found, d);
+      expect(e, d, "reserve", more ? Math.min(due, moved) : due, found);
     }
     held.also()
         .forEach(

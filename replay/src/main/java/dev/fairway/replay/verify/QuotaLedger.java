@@ -215,16 +215,11 @@ final class QuotaLedger {
     }
   }
 
-  /** A settlement moves the tenant's bucket and the class's reserve. */
+  /** What is told of a lease, or its end, moves the tenant's bucket and the class's reserve. */
   void shift(String tenant, String leaseClass, SettlementShift shift) {
     if (shift != null && tenant != null) {
       shares.shift(tenant, leaseClass, shift, marginBp);
     }
-  }
-
-  /** A lease that expired moves its tenant's bucket. */
-  void adjustCeiling(String tenant, Amounts adjusted) {
-    shares.adjustCeiling(tenant, adjusted, marginBp);
   }
 
   void freeCeilingSlots(String tenant, TakenRow taken) {

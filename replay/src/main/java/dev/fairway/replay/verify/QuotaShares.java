@@ -224,12 +224,6 @@ final class QuotaShares {
     }
   }
 
-  void adjustCeiling(String tenant, Amounts adjusted, int marginBp) {
-    if (ceilings.containsKey(tenant)) {
-      ceilings.get(tenant).adjust(adjusted, marginBp);
-    }
-  }
-
   void freeCeilingSlots(String tenant, TakenRow taken) {
     if (ceilings.containsKey(tenant)) {
       ceilings.get(tenant).freeSlots(taken.getCeiling());

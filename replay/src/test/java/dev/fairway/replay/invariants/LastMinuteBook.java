@@ -145,8 +145,7 @@ final class LastMinuteBook {
           held.own = e.actual(); // Also where the provider had it already, and nothing moved.
         }
       } else if (event instanceof Event.LeaseExpired e) {
-        Event.Shift shift = new Event.Shift(e.also(), Amounts.NONE, e.ceiling(), e.tenantTag());
-        moved(e.leaseId(), e.adjusted(), shift, null);
+        moved(e.leaseId(), e.adjusted(), e.shift(), null);
       } else if (event instanceof Event.UnleasedCharged e && e.tenant() != null) {
         unleased(step, e);
       }

@@ -32,6 +32,34 @@ final class ActualUse {
         : only(held, Charges.everyDimension(used.input, used.output));
   }
 
+  /**
+   * What counts in the parts of a quota, a tenant's ceiling and a class's reserve: what is known,
+   * and where nobody told the input, at least what calls of its role take. No provider's number
+   * corrects a part, so that whoever says little, and nothing afterwards, would be in no part at
+   * all. FAIRWAY only.
+   */
+  static Amounts inParts(QuotaState quota, Lease lease, Settlement settlement, Amounts actual) {
+    Tokens used = tokens(quota.policy(), lease, settlement, lease.charged());
+    Usage usage = settlement.usage();
+    boolean told = lease.inputKnown() || (usage != null && usage.inputTokens() != null);
+    if (used == null || told || refused(settlement) || !quota.policy().order().ranked()) {
+      return actual;
+    }
+    long input = Math.max(used.input, UntoldUse.usualInput(quota, lease.standing().role()));
+    return only(lease.charged(), Charges.of(quota.policy(), input, used.output));
+  }
+
+  /** The same of a call that goes on, by all that is told of it. */
+  static Amounts inPartsSoFar(QuotaState quota, Lease lease, Told told) {
+    long outputHeld = lease.forecast().outputTokens();
+    long input =
+        told.input() != null
+            ? told.input()
+            : inputHeld(quota.policy(), lease, lease.charged(), outputHeld);
+    long output = outputSoFar(lease, told);
+    return only(lease.charged(), Charges.of(quota.policy(), input, output));
+  }
+
   /** Tokens of a call, as they count. */
   private record Tokens(long input, long output) {}
 
@@ -80,11 +108,15 @@ final class ActualUse {
   }
 
   private static Amounts nothing(QuotaPolicy policy, Settlement settlement, Amounts charged) {
+    return settlement.outcome() == Outcome.RATE_LIMITED
+        ? ofRefusal(policy, charged)
+        : zero(charged);
+  }
+
+  /** What of a charge counts where the provider refused the call. */
+  static Amounts ofRefusal(QuotaPolicy policy, Amounts charged) {
     Amounts none = zero(charged);
-    boolean counts =
-        settlement.outcome() == Outcome.RATE_LIMITED
-            && policy.accounting().refusalCostsRequest()
-            && none.has(Dimension.REQUESTS);
+    boolean counts = policy.accounting().refusalCostsRequest() && none.has(Dimension.REQUESTS);
     return counts ? none.with(Dimension.REQUESTS, charged.get(Dimension.REQUESTS)) : none;
   }
 

@@ -39,7 +39,7 @@ public record Claims(String tenant, String role, String leaseClass) {
    * The tenant claimed if it lets the agent in, else the one with the most particular pattern that
    * matches the agent's id, else the default.
    */
-  static String tenantOf(OrderPolicy order, String agentId, String claimed) {
+  public static String tenantOf(OrderPolicy order, String agentId, String claimed) {
     if (claimed != null && order.tenants().containsKey(claimed)) {
       List<String> patterns = order.tenants().get(claimed).agents();
       if (patterns.isEmpty() || patterns.stream().anyMatch(p -> matches(p, agentId))) {

@@ -15,11 +15,8 @@ import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Signal.Kind;
 import dev.fairway.admission.engine.alert.Alerts;
 import dev.fairway.admission.engine.breaker.Breaker;
-import dev.fairway.admission.engine.breaker.Holds;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
-import dev.fairway.admission.engine.margin.Aimd;
-import dev.fairway.admission.engine.margin.HeaderResync;
 import dev.fairway.admission.engine.queue.Drain;
 import dev.fairway.admission.engine.queue.Eta;
 import dev.fairway.admission.engine.queue.RetryAt;
@@ -121,7 +118,7 @@ public final class SettlementHandler {
   // ---- a lease lives on
 
   private void renew(QuotaState quota, Lease lease) {
-    Told told = lease.told().and(quota.policy(), settlement);
+    Told told = lease.told().and(quota.policy(), settlement, tx.nowMs());
     boolean news = !Objects.equals(told.input(), lease.told().input());
     Amounts adjusted = Amounts.NONE;
     if (news) {
@@ -130,7 +127,7 @@ public final class SettlementHandler {
       adjusted = ActualUse.adjustment(quota, lease, actual);
     }
     Long cost = ActualUse.costSoFar(quota, lease, told);
-    Shift shift = Shifts.atRenewal(tx.state(), quota, lease, news ? told.input() : null, cost);
+    Shift shift = Shifts.atRenewal(tx.state(), quota, lease, told, cost);
     tx.emit(
         new LeaseRenewed(
             quota.id(),
@@ -145,7 +142,7 @@ public final class SettlementHandler {
             ActualUse.tagShift(lease, cost),
             cost));
     CacheClaims.check(tx, quota, quota.lease(lease.leaseId()), settlement);
-    resync(quota, lease.leaseId());
+    Heed.headers(tx, quota, lease.leaseId(), settlement);
     Kind kind = SettlementRules.kind(quota.policy(), settlement);
     Long waitMs = SettlementRules.waitMs(settlement.signal());
     Breaker.told(tx, quota, lease, settlement, kind, waitMs);
@@ -156,50 +153,35 @@ public final class SettlementHandler {
   // ---- a lease ends
 
   private void settle(QuotaState quota, Lease lease, boolean late) {
-    Settlement counted = SettlementRules.asItCounts(quota.policy(), lease, settlement);
-    if (counted.outcome() != settlement.outcome()) {
-      new SettlementHandler(tx, counted, appendedAtMs).settle(quota, lease, late);
-      return;
-    }
-    Amounts actual = ActualUse.actual(quota.policy(), lease, settlement);
-    Kind kind = SettlementRules.kind(quota.policy(), settlement);
+    Settlement heard = lease.told().heardAtEnd(quota.policy(), settlement, tx.nowMs());
+    Settlement end = SettlementRules.asItCounts(quota.policy(), lease, heard);
+    // Whoever calls without a lease retries by itself.
+    boolean unleased = settlement.outcome() == Outcome.UNLEASED;
+    Moves moves = Moves.atEnd(tx.state(), quota, lease, end);
     tx.emit(
         new LeaseSettled(
             quota.id(),
             lease.request().requestId(),
             lease.request().agentId(),
             lease.leaseId(),
-            settlement.outcome(),
-            actual,
-            ActualUse.adjustment(quota, lease, actual),
-            ActualUse.tagShift(lease, ActualUse.cost(quota, lease, settlement, actual)),
+            unleased ? Outcome.UNLEASED : end.outcome(),
+            moves.actual(),
+            moves.adjusted(),
+            moves.tagShift(),
             late,
-            SettlementRules.sendDelayMs(settlement.signal(), lease.grantedAtMs(), tx.nowMs()),
-            ActualUse.learnedInput(quota.policy(), settlement),
-            ActualUse.learnedOutput(settlement),
-            Shifts.atEnd(tx.state(), quota, lease, settlement, actual)));
-    CacheClaims.check(tx, quota, quota.lease(lease.leaseId()), settlement);
-    if (settlement.outcome() == Outcome.RATE_LIMITED && kind == Kind.RATE_LIMITED) {
-      Aimd.rateLimited(tx, quota, lease);
-    }
-    resync(quota, lease.leaseId());
-    Long waitMs = SettlementRules.waitMs(settlement.signal());
-    Holds.settled(tx, quota, lease, settlement.outcome(), kind, waitMs);
-    Breaker.settled(tx, quota, lease, settlement, kind, waitMs, late);
-    if (settlement.outcome() == Outcome.RATE_LIMITED && settlement.requeue()) {
-      requeue(quota, lease, kind);
+            SettlementRules.sendDelayMs(end.signal(), lease.grantedAtMs(), tx.nowMs()),
+            ActualUse.learnedInput(quota.policy(), end),
+            ActualUse.learnedOutput(end),
+            moves.shift()));
+    CacheClaims.check(tx, quota, quota.lease(lease.leaseId()), end);
+    Heed.settled(tx, quota, lease, end, late);
+    boolean requeued = end.outcome() == Outcome.RATE_LIMITED && settlement.requeue() && !unleased;
+    if (requeued) {
+      requeue(quota, lease, SettlementRules.kind(quota.policy(), end));
     }
     Drain.run(tx, quota);
     tellRequeued(quota, lease);
     Alerts.review(tx, quota);
-  }
-
-  // ---- what the provider said
-
-  private void resync(QuotaState quota, String leaseId) {
-    if (settlement.signal() != null) {
-      new HeaderResync(tx, quota, quota.lease(leaseId), settlement.signal()).apply();
-    }
   }
 
   // ---- the same call again
@@ -233,11 +215,10 @@ public final class SettlementHandler {
           RetryAt.floored(spent.retryAtMs(), tx.nowMs()));
       return;
     }
+    boolean cold = Charges.coldCache(lease.request(), tx.nowMs());
+    Amounts demand = Charges.demand(lease.request(), lease.forecast(), quota.policy(), cold);
     Standing standing =
-        lease
-            .standing()
-            .under(Claims.of(quota.policy().order(), lease.request()), lease.standing().demand())
-            .again();
+        lease.standing().under(Claims.of(quota.policy().order(), lease.request()), demand).again();
     boolean moved = !standing.tenant().equals(lease.standing().tenant());
     boolean anew = moved || lease.startTag() == Lease.NO_PLACE;
     long startTag =
@@ -246,7 +227,6 @@ public final class SettlementHandler {
         quota.policy().order().ranked()
             ? Weights.milli(tx.state(), quota, lease.request(), standing, attempt)
             : lease.weightMilli();
-    boolean cold = Charges.coldCache(lease.request(), tx.nowMs());
     Amounts charge = Charges.estimated(lease.request(), lease.forecast(), quota.policy(), cold);
     tx.emit(
         new LeaseEnqueued(
@@ -335,7 +315,7 @@ public final class SettlementHandler {
             Outcome.NOT_SENT,
             settlement.usage(),
             false,
-            null);
+            quota.policy().order().ranked() ? settlement.signal() : null);
     return SettlementRules.givesBackWhatWasSent(quota.policy(), quota.lease(leaseId), notSent)
         ? SettlementRules.as(Outcome.CANCELLED, notSent)
         : notSent;
@@ -354,12 +334,16 @@ public final class SettlementHandler {
       ignore("STALE");
     } else if (unsettledLease(quota) != null) {
       Lease lease = unsettledLease(quota);
-      settle(quota, lease, lease.status() == Status.EXPIRED);
+      Settlement report = SettlementRules.of(lease.leaseId(), settlement);
+      new SettlementHandler(tx, report, appendedAtMs)
+          .settle(quota, lease, lease.status() == Status.EXPIRED);
     } else {
       withdraw(quota);
       tx.emit(Unleased.charged(quota, settlement, tx.nowMs()));
       if (quota.policy().order().ranked()) {
+        Heed.unleased(tx, quota, settlement);
         Drain.run(tx, quota);
+        Alerts.review(tx, quota);
       }
     }
   }
@@ -383,12 +367,12 @@ public final class SettlementHandler {
     return unsettled ? lease : null;
   }
 
-  /** Its own request, where it still waits, is not another call. */
+  /** Its own request, where it still waits, is not another call. Nobody goes before it counts. */
   private void withdraw(QuotaState quota) {
     String request = Identity.ofRequest(settlement.agentId(), settlement.requestId());
     Waiter waiter = tx.state().waiter(request);
     if (waiter != null && waiter.request().quotaId().equals(quota.id())) {
-      cancel(quota);
+      tx.emit(cancelled(quota, true));
     }
   }
 

@@ -77,17 +77,24 @@ final class SettlementRules {
    * sent by what was told on the way or is told now, failed. SEED takes the end at its word.
    */
   static Settlement asItCounts(QuotaPolicy policy, Lease lease, Settlement s) {
-    if (!policy.order().ranked() || s.outcome() == Outcome.UNLEASED) {
+    if (!policy.order().ranked()) {
       return s;
     }
-    boolean refused =
-        s.outcome() != Outcome.SUCCEEDED
-            && kind(policy, s) == Kind.RATE_LIMITED
-            && !Told.showsUse(s);
-    if (refused) {
+    if (isRefusal(policy, s) && !Told.showsUse(s)) {
       return as(Outcome.RATE_LIMITED, s);
     }
     return givesBackWhatWasSent(policy, lease, s) ? as(Outcome.FAILED_AFTER_SEND, s) : s;
+  }
+
+  /**
+   * Whether an end tells of a 429: one whose outcome is that, or, but in SEED, any whose signal
+   * says so, unless the call succeeded all the same.
+   */
+  static boolean isRefusal(QuotaPolicy policy, Settlement s) {
+    boolean refused =
+        s.outcome() == Outcome.RATE_LIMITED
+            || (policy.order().ranked() && s.outcome() != Outcome.SUCCEEDED);
+    return refused && kind(policy, s) == Kind.RATE_LIMITED;
   }
 
   /** Whether a call is to be given back as never sent that is known to have been sent. */
@@ -99,28 +106,28 @@ final class SettlementRules {
 
   /** The same with another outcome. */
   static Settlement as(Outcome outcome, Settlement s) {
-    return new Settlement(
-        s.leaseId(),
-        s.requestId(),
-        s.agentId(),
-        s.quotaId(),
-        outcome,
-        s.usage(),
-        s.requeue(),
-        s.signal());
+    return of(s.leaseId(), outcome, s.usage(), s.signal(), s);
+  }
+
+  /** The same of the lease of that id. */
+  static Settlement of(String leaseId, Settlement s) {
+    return of(leaseId, s.outcome(), s.usage(), s.signal(), s);
   }
 
   /** The same with another usage. */
   static Settlement using(Usage usage, Settlement s) {
+    return of(s.leaseId(), s.outcome(), usage, s.signal(), s);
+  }
+
+  /** The same with another signal. */
+  static Settlement saying(Signal signal, Settlement s) {
+    return of(s.leaseId(), s.outcome(), s.usage(), signal, s);
+  }
+
+  private static Settlement of(
+      String leaseId, Outcome outcome, Usage usage, Signal signal, Settlement s) {
     return new Settlement(
-        s.leaseId(),
-        s.requestId(),
-        s.agentId(),
-        s.quotaId(),
-        s.outcome(),
-        usage,
-        s.requeue(),
-        s.signal());
+        leaseId, s.requestId(), s.agentId(), s.quotaId(), outcome, usage, s.requeue(), signal);
   }
 
   /** Grant to send, or null if the signal does not tell. */
@@ -168,16 +175,10 @@ final class SettlementRules {
       return s;
     }
     Signal told = s.signal();
-    return new Settlement(
-        s.leaseId(),
-        s.requestId(),
-        s.agentId(),
-        s.quotaId(),
-        s.outcome(),
-        s.usage(),
-        s.requeue(),
+    return saying(
         new Signal(
-            told.status(), told.kind(), told.binding(), told.retryAfterMs(), null, null, Map.of()));
+            told.status(), told.kind(), told.binding(), told.retryAfterMs(), null, null, Map.of()),
+        s);
   }
 
   /**

@@ -10,7 +10,9 @@ import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Taken;
 import dev.fairway.admission.engine.state.TenantState;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 
 /**
  * What a settlement moves besides its own quota's buckets: the other quotas that the lease took
@@ -22,15 +24,50 @@ final class Shifts {
   private Shifts() {}
 
   /**
-   * More is known of an open lease; reserve and ceiling wait for the end.
+   * More is known of an open lease. Of output no header tells until it ends, so that the other
+   * quotas wait for the end as its own does; no header ever tells of a part.
    *
-   * @param input its input if that is new, else null
+   * @param told what is told by now
    */
-  static Shift atRenewal(KeyState key, QuotaState quota, Lease lease, Long input, Long cost) {
-    if (input == null) {
-      return new Shift(Map.of(), Amounts.NONE, Amounts.NONE, tenantTag(quota, lease, cost));
+  static Shift atRenewal(KeyState key, QuotaState quota, Lease lease, Told told, Long cost) {
+    long tenantTag = tenantTag(quota, lease, cost);
+    Map<String, Amounts> also = new TreeMap<>();
+    if (!Objects.equals(told.input(), lease.told().input())) {
+      Amounts actual = Charges.everyDimension(told.input(), lease.forecast().outputTokens());
+      also = also(key, lease, held -> actual);
     }
-    long output = lease.forecast().outputTokens();
+    if (!quota.policy().order().ranked() || told.sameUse(lease.told())) {
+      return new Shift(also, Amounts.NONE, Amounts.NONE, tenantTag);
+    }
+    Taken taken = lease.taken();
+    Amounts used = ActualUse.inPartsSoFar(quota, lease, told);
+    // What a reserve paid beside others comes back at the end, once: nothing is charged to it.
+    Amounts reserve = taken.outOfReserve() ? reserve(taken, used) : Amounts.NONE;
+    return new Shift(also, reserve, difference(taken.ceiling(), used), tenantTag);
+  }
+
+  /** The lease ends. */
+  static Shift atEnd(
+      KeyState key,
+      QuotaState quota,
+      Lease lease,
+      Settlement settlement,
+      Amounts actual,
+      long cost) {
+    Amounts used = ActualUse.inParts(quota, lease, settlement, actual);
+    return new Shift(
+        also(key, lease, held -> ActualUse.inOther(quota.policy(), lease, settlement, held)),
+        reserve(lease.taken(), used),
+        difference(lease.taken().ceiling(), used),
+        tenantTag(quota, lease, cost));
+  }
+
+  /**
+   * What moves the other quotas.
+   *
+   * @param used what counts there, by what the lease holds of it
+   */
+  private static Map<String, Amounts> also(KeyState key, Lease lease, UnaryOperator<Amounts> used) {
     Map<String, Amounts> also = new TreeMap<>();
     lease
         .taken()
@@ -39,33 +76,10 @@ final class Shifts {
             (id, held) -> {
               QuotaState other = key.quota(id);
               if (other != null) {
-                Amounts actual = Charges.everyDimension(input, output);
-                also.put(id, inOther(other, lease, held, actual));
+                also.put(id, inOther(other, lease, held, used.apply(held)));
               }
             });
-    return new Shift(also, Amounts.NONE, Amounts.NONE, tenantTag(quota, lease, cost));
-  }
-
-  /** The lease ends. */
-  static Shift atEnd(
-      KeyState key, QuotaState quota, Lease lease, Settlement settlement, Amounts actual) {
-    Taken taken = lease.taken();
-    Map<String, Amounts> also = new TreeMap<>();
-    taken
-        .also()
-        .forEach(
-            (id, held) -> {
-              QuotaState other = key.quota(id);
-              if (other != null) {
-                Amounts used = ActualUse.inOther(quota.policy(), lease, settlement, held);
-                also.put(id, inOther(other, lease, held, used));
-              }
-            });
-    return new Shift(
-        also,
-        reserve(taken, actual),
-        difference(taken.ceiling(), actual),
-        tenantTag(quota, lease, ActualUse.cost(quota, lease, settlement, actual)));
+    return also;
   }
 
   /** What moves another quota, as far as {@link QuotaState#moves} has it. */

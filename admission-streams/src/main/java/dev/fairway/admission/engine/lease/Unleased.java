@@ -11,12 +11,14 @@ import dev.fairway.admission.engine.queue.Weights;
 import dev.fairway.admission.engine.state.QuotaState;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 
 /**
  * A call that was made without a lease. It is charged, to its tenant's ceiling too, and outside
  * SEED moves its agent's tag like any other call, where others wait for any of what it takes from:
  * to give a lease back and make the call all the same gains nothing. What nobody waited for costs
- * no place, as with leases. Nobody tells its role, so it weighs the least.
+ * no place, as with leases. Nobody tells its role, so it weighs the least. One that was refused
+ * took nothing, as with leases.
  */
 public final class Unleased {
 
@@ -41,10 +43,13 @@ public final class Unleased {
             ? ActualUse.countedInput(policy, usage)
             : ranked ? UntoldUse.unleasedInput(quota) : policy.defaultEstimate();
     long output = ActualUse.orZero(ActualUse.countedOutput(policy, usage));
-    Amounts used = Charges.of(policy, input, output);
+    boolean refused = SettlementRules.isRefusal(policy, settlement) && !Told.showsUse(settlement);
+    UnaryOperator<Amounts> counted = used -> refused ? ActualUse.ofRefusal(policy, used) : used;
+    Amounts used = counted.apply(Charges.of(policy, input, output));
     Amounts charge = SettlementHandler.withoutSlot(taken(quota, used, atMs));
-    String tenant = ranked ? Claims.tenantOf(policy.order(), settlement.agentId(), null) : null;
-    long cost = ranked && quota.isWanted() ? Charges.cost(quota, used, input, output) : 0;
+    String tenant = ranked ? tenant(quota, settlement.agentId()) : null;
+    boolean costs = ranked && !refused && quota.isWanted();
+    long cost = costs ? Charges.cost(quota, used, input, output) : 0;
     boolean levels = ranked && policy.order().hasTenants();
     boolean bounded = ranked && quota.tenant(tenant).ceiling() != null;
     return new UnleasedCharged(
@@ -52,12 +57,17 @@ public final class Unleased {
         settlement.requestId(),
         settlement.agentId(),
         charge,
-        also(quota, input, output, atMs),
+        also(quota, counted.apply(Charges.everyDimension(input, output)), atMs),
         tenant,
         Tags.length(cost, Weights.leastMilli(policy)),
         levels ? quota.tenant(tenant).length(cost) : 0,
         bounded ? charge : Amounts.NONE,
         sentAtMs(settlement.signal(), atMs));
+  }
+
+  /** The tenant that its agent has claimed lately, if that lets it in, or else that of its id. */
+  private static String tenant(QuotaState quota, String agentId) {
+    return Claims.tenantOf(quota.policy().order(), agentId, quota.claimedTenant(agentId));
   }
 
   private static Long sentAtMs(Signal signal, long atMs) {
@@ -71,10 +81,10 @@ public final class Unleased {
   }
 
   /** What it is charged in the other quotas. */
-  private static Map<String, Amounts> also(QuotaState quota, long input, long output, long atMs) {
+  private static Map<String, Amounts> also(QuotaState quota, Amounts used, long atMs) {
     Map<String, Amounts> also = new TreeMap<>();
     if (quota.also() != null) {
-      for (Takes.Share share : Takes.also(quota, Charges.everyDimension(input, output))) {
+      for (Takes.Share share : Takes.also(quota, used)) {
         Amounts charge = taken(share.quota(), share.charge(), atMs);
         also.put(share.quota().id(), SettlementHandler.withoutSlot(charge));
       }

@@ -2,17 +2,14 @@ package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.Event.LeaseExpired;
 import dev.fairway.admission.engine.QuotaPolicy;
-import dev.fairway.admission.engine.bucket.Amounts;
-import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
-import java.util.Map;
-import java.util.TreeMap;
 
 /**
- * What a call costs in the fair queue of which nobody told how large it was: at least what calls of
- * its role take, so that saying little of it and nothing afterwards does not pay. FAIRWAY only.
+ * How large a call is taken to be of which nobody told it: in the fair queue, and in the parts of
+ * its quota ({@link ActualUse#inParts}), at least what calls of its role take, so that saying
+ * little of it and nothing afterwards does not pay. FAIRWAY only.
  */
 public final class UntoldUse {
 
@@ -53,57 +50,17 @@ public final class UntoldUse {
     return Math.max(quota.policy().defaultEstimate(), Math.round(quota.statistics().meanInput()));
   }
 
-  /** A lease is reaped. */
+  /** A lease is reaped: what is known of its call is charged, and nothing given back. */
   public static LeaseExpired expired(KeyState key, QuotaState quota, Lease lease) {
-    Long cost = null;
-    if (quota.policy().order().ranked() && !lease.inputKnown()) {
-      cost = cost(quota, lease, ActualUse.outputSoFar(lease));
-    }
-    long more = quota.policy().order().ranked() ? moreOutput(lease) : 0;
-    Amounts ceiling = more(lease.taken().ceiling(), more);
-    Map<String, Amounts> also = new TreeMap<>();
-    lease
-        .taken()
-        .also()
-        .forEach(
-            (id, held) -> {
-              QuotaState other = key.quota(id);
-              if (other != null && more > 0) {
-                also.put(id, moved(other, lease, more(held, more)));
-              }
-            });
+    Moves moves = Moves.atExpiry(key, quota, lease);
     return new LeaseExpired(
         quota.id(),
         lease.request().requestId(),
         lease.request().agentId(),
         lease.leaseId(),
-        ActualUse.tagShift(lease, cost),
-        Shifts.tenantTag(quota, lease, cost),
-        cost,
-        moved(quota, lease, more(lease.charged(), more)),
-        also,
-        ceiling);
-  }
-
-  /** Output that it was told to have produced beyond what was reserved: nobody gives that back. */
-  private static long moreOutput(Lease lease) {
-    return ActualUse.outputSoFar(lease) - lease.forecast().outputTokens();
-  }
-
-  /** The adjustment by which that much more output is charged, where output was. */
-  private static Amounts more(Amounts charged, long output) {
-    Amounts adjusted = Amounts.NONE;
-    for (Dimension d : new Dimension[] {Dimension.OUTPUT_TOKENS, Dimension.TOKENS}) {
-      adjusted = output > 0 && charged.has(d) ? adjusted.with(d, -output) : adjusted;
-    }
-    return adjusted;
-  }
-
-  private static Amounts moved(QuotaState quota, Lease lease, Amounts adjusted) {
-    Amounts moved = adjusted;
-    for (Dimension d : Dimension.values()) {
-      moved = moved.has(d) ? moved.with(d, quota.moves(d, lease, moved.get(d))) : moved;
-    }
-    return moved;
+        moves.tagShift(),
+        moves.cost() == lease.cost() ? null : (Long) moves.cost(),
+        moves.adjusted(),
+        moves.shift());
   }
 }

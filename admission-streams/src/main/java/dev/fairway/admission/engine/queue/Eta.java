@@ -41,7 +41,8 @@ public final class Eta {
    */
   public static long leastMs(KeyState key, QuotaState quota, Waiter waiter, long atMs) {
     Ahead ahead = quota.order().ahead(waiter);
-    return waitMs(key, quota, waiter, ahead, new PassEta.Head(), false, atMs);
+    SiblingLines siblings = new SiblingLines(key, quota, atMs);
+    return waitMs(key, quota, waiter, ahead, new PassEta.Head(), siblings, false, atMs);
   }
 
   /** What the line of one quota is told at one time, while nothing changes. */
@@ -50,17 +51,19 @@ public final class Eta {
     private final QuotaState quota;
     private final long atMs;
     private final PassEta.Head head = new PassEta.Head();
+    private final SiblingLines siblings;
 
     /** A review at that time. */
     public Review(KeyState key, QuotaState quota, long atMs) {
       this.key = key;
       this.quota = quota;
       this.atMs = atMs;
+      this.siblings = new SiblingLines(key, quota, atMs);
     }
 
     /** Milliseconds until a request of the line, behind those ahead of it, is granted. */
     public long waitMs(Waiter waiter, Ahead ahead) {
-      return Eta.waitMs(key, quota, waiter, ahead, head, true, atMs);
+      return Eta.waitMs(key, quota, waiter, ahead, head, siblings, true, atMs);
     }
   }
 
@@ -70,9 +73,10 @@ public final class Eta {
       Waiter waiter,
       Ahead ahead,
       PassEta.Head head,
+      SiblingLines siblings,
       boolean told,
       long atMs) {
-    long inOrder = inOrderMs(key, quota, waiter, ahead, head, told, atMs);
+    long inOrder = inOrderMs(quota, waiter, ahead, head, siblings, told, atMs);
     if (ahead.count() == 0 || inOrder <= 0) {
       return inOrder;
     }
@@ -96,11 +100,11 @@ public final class Eta {
   }
 
   private static long inOrderMs(
-      KeyState key,
       QuotaState quota,
       Waiter waiter,
       Ahead ahead,
       PassEta.Head head,
+      SiblingLines siblings,
       boolean told,
       long atMs) {
     long startMs = startMs(quota, atMs);
@@ -115,7 +119,7 @@ public final class Eta {
     for (QuotaState other : quota.also()) {
       wait = Math.max(wait, holdMs(other, atMs));
       wait = Math.max(wait, rampMs(other, ahead, atMs));
-      wait = Math.max(wait, startMs + inOtherMs(key, quota, other, waiter, ahead, fromMs));
+      wait = Math.max(wait, startMs + inOtherMs(quota, other, waiter, ahead, siblings, fromMs));
       wait = outOfGuardMs(other, wait, atMs);
     }
     return Math.min(wait, LONGEST_MS);
@@ -242,17 +246,31 @@ public final class Eta {
     return wait;
   }
 
-  /** Who of any quota that takes from the same one comes before it takes before it. */
+  /**
+   * Who of any quota that takes from the same one comes before it takes before it: of those that
+   * cannot go yet, the ones that can before it goes.
+   */
   private static long inOtherMs(
-      KeyState key, QuotaState quota, QuotaState other, Waiter waiter, Ahead ahead, long atMs) {
+      QuotaState quota,
+      QuotaState other,
+      Waiter waiter,
+      Ahead ahead,
+      SiblingLines siblings,
+      long atMs) {
     long topTag = quota.order().topTag(waiter);
     Amounts before = ahead.demand();
-    for (QuotaState taker : key.sharing(other)) {
-      boolean takes = taker == other || taker.policy().order().also().contains(other.id());
-      if (takes && taker != quota && taker.order().size() > 0) {
-        before = before.plus(taker.order().before(topTag, waiter.arrival()).demand());
+    for (SiblingLines.Line line : siblings.of(other)) {
+      if (line.opensAtMs() > atMs
+          && line.opensAtMs() >= atMs + refillMs(other, waiter, before, atMs)) {
+        break; // They are in order of when they open.
       }
+      before = before.plus(line.quota().order().before(topTag, waiter.arrival()).demand());
     }
+    return refillMs(other, waiter, before, atMs);
+  }
+
+  /** Until another quota holds what a request takes of it behind that much. */
+  private static long refillMs(QuotaState other, Waiter waiter, Amounts before, long atMs) {
     long wait = 0;
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
@@ -270,7 +288,8 @@ public final class Eta {
   public static LeaseQueued told(
       KeyState key, QuotaState quota, Waiter waiter, long atMs, OpaqueBytes correlation) {
     Ahead ahead = quota.order().ahead(waiter);
-    long etaMs = waitMs(key, quota, waiter, ahead, new PassEta.Head(), true, atMs);
+    SiblingLines siblings = new SiblingLines(key, quota, atMs);
+    long etaMs = waitMs(key, quota, waiter, ahead, new PassEta.Head(), siblings, true, atMs);
     return new LeaseQueued(
         quota.id(),
         waiter.request().requestId(),
@@ -335,16 +354,17 @@ public final class Eta {
    * SEED adds up nothing during a hold, as published.
    */
   private static long startMs(QuotaState quota, long atMs) {
-    if (!quota.policy().learns()) {
-      return 0;
+    boolean others = !quota.policy().order().also().isEmpty() && quota.also() != null;
+    return quota.policy().learns() ? opensMs(quota, others ? quota.also() : List.of(), atMs) : 0;
+  }
+
+  /** Until no hold and no breaker is in the way, in a quota and in those that it takes from. */
+  static long opensMs(QuotaState quota, List<QuotaState> others, long atMs) {
+    long untilMs = untilOpenMs(quota, atMs);
+    for (QuotaState other : others) {
+      untilMs = Math.max(untilMs, untilOpenMs(other, atMs));
     }
-    long startMs = untilOpenMs(quota, atMs);
-    if (!quota.policy().order().also().isEmpty() && quota.also() != null) {
-      for (QuotaState other : quota.also()) {
-        startMs = Math.max(startMs, untilOpenMs(other, atMs));
-      }
-    }
-    return startMs;
+    return untilMs;
   }
 
   private static long untilOpenMs(QuotaState quota, long atMs) {

@@ -15,6 +15,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,15 +24,20 @@ import java.util.Set;
  * Whose turn it is, in quotas that are drained together, and if it is nobody's, when it will be
  * somebody's.
  *
- * <p>Quotas are looked at in order of their heads' tags, and in each its tenants in order of
- * theirs. A head that waits for its tenant's own bucket keeps back its tenant alone; one that waits
- * for a quota that others take from too keeps back those. Any other waiting head ends the turns of
- * its quota: who is behind it passes only by a reserve, or by backfill.
+ * <p>Heads of tenants are looked at in order of their tags, whichever quota they wait in. A head
+ * that waits for its tenant's own bucket keeps back its tenant alone, and the next tenant of its
+ * quota has its turn at its own tag; one that waits for a quota that others take from too keeps
+ * back those. Any other waiting head ends the turns of its quota: who is behind it passes only by a
+ * reserve, or by backfill.
  */
 final class Turns {
   private final Collection<QuotaState> quotas;
   private final long atMs;
   private final Map<QuotaState, QuotaState> heldBy = new HashMap<>();
+
+  /** Those that grant nothing more in order. */
+  private final Set<QuotaState> over = new HashSet<>();
+
   private final List<Waiting> waiting = new ArrayList<>();
   private long dueMs = Long.MAX_VALUE;
 
@@ -44,6 +50,9 @@ final class Turns {
    * @param passed head that it passes by backfill, or null
    */
   record Turn(QuotaState quota, Waiter waiter, Takes takes, Lane lane, Waiter passed) {}
+
+  /** A tenant's head, in order of tags with those of other quotas. */
+  private record Front(QuotaState quota, TenantState tenant, long tag) {}
 
   /** A quota whose head waits, and for what. */
   record Waiting(QuotaState quota, Waiter head, Takes takes, Fit fit) {}
@@ -60,8 +69,8 @@ final class Turns {
 
   /** Whose turn it is now, or null. To be asked once. */
   Turn next() {
-    for (QuotaState quota : inOrderOfHeads()) {
-      Turn turn = inOrder(quota);
+    for (Front front : inOrderOfTags()) {
+      Turn turn = over.contains(front.quota()) ? null : inOrder(front.quota(), front.tenant());
       if (turn != null) {
         return turn;
       }
@@ -134,50 +143,50 @@ final class Turns {
     return head == null || waiter.before(head);
   }
 
-  private List<QuotaState> inOrderOfHeads() {
-    List<QuotaState> ordered = new ArrayList<>(quotas.size());
+  private List<Front> inOrderOfTags() {
+    List<Front> fronts = new ArrayList<>(quotas.size());
     for (QuotaState quota : quotas) {
       if (quota.order().size() > 0 && !quota.removed()) {
-        ordered.add(quota);
+        for (TenantState tenant : quota.order().tenants()) {
+          fronts.add(new Front(quota, tenant, quota.order().topTag(tenant.head())));
+        }
       }
     }
-    if (ordered.size() > 1) {
-      ordered.sort(
-          Comparator.<QuotaState>comparingLong(q -> q.order().topTag(q.order().head()))
-              .thenComparing(QuotaState::id));
+    if (quotas.size() > 1) {
+      // Equal tags of one quota stay in its own order.
+      fronts.sort(Comparator.comparingLong(Front::tag).thenComparing(front -> front.quota().id()));
     }
-    return ordered;
+    return fronts;
   }
 
-  private Turn inOrder(QuotaState quota) {
+  private Turn inOrder(QuotaState quota, TenantState tenant) {
     List<QuotaState> others = quota.also();
+    Waiter head = tenant.head();
     if (others == null) {
-      return new Turn(quota, quota.order().head(), null, Lane.IN_ORDER, null);
+      return new Turn(quota, head, null, Lane.IN_ORDER, null);
     }
     if (!mayGrant(quota, others)) {
+      over.add(quota);
       return null;
     }
-    boolean keptBack = keptBack(quota, quota, others);
-    for (TenantState tenant : quota.order().tenants()) {
-      Waiter head = tenant.head();
-      Takes takes = Takes.of(quota, head, atMs);
-      if (head.deadlineMs() < atMs || Limits.neverFits(quota, head, takes) != null) {
-        return new Turn(quota, head, takes, Lane.IN_ORDER, null);
-      }
-      if (keptBack) {
-        return null;
-      }
-      Fit fit = Fit.of(quota, head, takes, atMs);
-      if (fit.dueMs() <= atMs) {
-        Turn turn = new Turn(quota, head, takes, Lane.IN_ORDER, null);
-        return Probe.of(quota, others, turn, atMs);
-      }
-      dueMs = Math.min(dueMs, fit.dueMs());
-      if (fit.ceilingDueMs() <= atMs) {
-        waiting.add(new Waiting(quota, head, takes, fit));
-        hold(quota, head, takes, fit);
-        return null;
-      }
+    Takes takes = Takes.of(quota, head, atMs);
+    if (head.deadlineMs() < atMs || Limits.neverFits(quota, head, takes) != null) {
+      return new Turn(quota, head, takes, Lane.IN_ORDER, null);
+    }
+    if (keptBack(quota, quota, others)) {
+      over.add(quota);
+      return null;
+    }
+    Fit fit = Fit.of(quota, head, takes, atMs);
+    if (fit.dueMs() <= atMs) {
+      Turn turn = new Turn(quota, head, takes, Lane.IN_ORDER, null);
+      return Probe.of(quota, others, turn, atMs);
+    }
+    dueMs = Math.min(dueMs, fit.dueMs());
+    if (fit.ceilingDueMs() <= atMs) {
+      over.add(quota);
+      waiting.add(new Waiting(quota, head, takes, fit));
+      hold(quota, head, takes, fit);
     }
     return null;
   }

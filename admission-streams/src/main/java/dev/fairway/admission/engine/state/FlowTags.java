@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.OrderPolicy;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.lease.Claims;
 import dev.fairway.admission.engine.lease.Identity;
 import dev.fairway.admission.engine.state.Row.FlowRow;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
@@ -123,6 +124,24 @@ final class FlowTags {
     long untilMs = Math.max(flows.keptUntilMs(e.agentId()), row.keptUntilMs());
     long tag = flow == null ? row.keptTag() : flow;
     setFlow(key, quota, tenant, e.agentId(), tag, flows.shift(e.agentId()), untilMs);
+  }
+
+  /**
+   * An agent came to another tenant than its id tells. Its flow there stays for a while, so that a
+   * call that it makes without a lease is known to be that tenant's.
+   */
+  static void claim(KeyState key, QuotaState quota, TenantState tenant, String agentId) {
+    OrderPolicy order = quota.policy.order();
+    boolean claimed =
+        order.ranked()
+            && order.hasTenants()
+            && !tenant.name.equals(Claims.tenantOf(order, agentId, null));
+    if (claimed) {
+      Flows flows = tenant.flows;
+      long untilMs = Math.max(flows.keptUntilMs(agentId), key.nowMs + KeyState.REMEMBER_MS);
+      long tag = tenant.finishTag(agentId);
+      setFlow(key, quota, tenant, agentId, tag, flows.shift(agentId), untilMs);
+    }
   }
 
   private static void setFlow(

@@ -76,13 +76,23 @@ public record Lease(
   }
 
   /** Whether it is no lease at all, but a call that was made without one. */
-  boolean isUnleased() {
+  public boolean isUnleased() {
     return attempt == UnleasedCall.ATTEMPT;
   }
 
   /** When it was sent, or, where all that is known is a time by which it was, that time. */
   long sentByMs() {
     return isUnleased() ? sentAtMs + sendGuardMs : sentAtMs;
+  }
+
+  /**
+   * A call without a lease as if it had been granted when it was sent, at the earliest: what was
+   * answered then says nothing of what has changed since.
+   */
+  public Lease grantedWhenSent() {
+    Copy copy = new Copy(this);
+    copy.grantedAtMs = sentAtMs - sendGuardMs;
+    return copy.make();
   }
 
   /** An open lease that lives on: what it holds is adjusted, and its end is moved. */
@@ -122,6 +132,13 @@ public record Lease(
     return copy.make();
   }
 
+  /** With what was told of a refusal counted. */
+  Lease heeded() {
+    Copy copy = new Copy(this);
+    copy.told = told.heeded();
+    return copy.make();
+  }
+
   /** Without a place in line to come back to. */
   Lease withoutPlace() {
     Copy copy = new Copy(this);
@@ -152,6 +169,7 @@ public record Lease(
   private static final class Copy {
     private final Lease of;
     private Status status;
+    private long grantedAtMs;
     private long expiresAtMs;
     private Long endedAtMs;
     private Amounts charged;
@@ -167,6 +185,7 @@ public record Lease(
     Copy(Lease of) {
       this.of = of;
       status = of.status;
+      grantedAtMs = of.grantedAtMs;
       expiresAtMs = of.expiresAtMs;
       endedAtMs = of.endedAtMs;
       charged = of.charged;
@@ -189,7 +208,7 @@ public record Lease(
           of.leaseId,
           of.attempt,
           status,
-          of.grantedAtMs,
+          grantedAtMs,
           expiresAtMs,
           endedAtMs,
           charged,

@@ -6,7 +6,6 @@ import dev.fairway.admission.engine.Event.LeaseExpired;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
-import dev.fairway.admission.engine.Event.Shift;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -308,21 +307,21 @@ final class LeaseApplier {
 
   static void expire(KeyState key, QuotaState quota, LeaseExpired e) {
     Lease old = quota.leases.get(e.leaseId());
-    Shift shift = new Shift(e.also(), Amounts.NONE, e.ceiling(), e.tenantTag());
     Buckets.refill(key, quota);
     Buckets.adjust(quota, e.adjusted());
-    SharedBuckets.adjust(key, quota, old, shift);
+    SharedBuckets.adjust(key, quota, old, e.shift());
     Buckets.freeSlot(quota, old.charged());
     SharedBuckets.freeSlots(key, quota, old);
     String tenant = old.standing().tenant();
-    FlowTags.used(key, quota, tenant, e.agentId(), e.tagShift(), e.tenantTag());
+    FlowTags.used(key, quota, tenant, e.agentId(), e.tagShift(), e.shift().tenantTag());
     Lease lease =
         old.ended(
                 Status.EXPIRED,
                 key.nowMs,
                 old.charged().minus(e.adjusted()),
-                SharedBuckets.left(old.taken(), shift))
-            .costing(e.cost());
+                SharedBuckets.left(old.taken(), e.shift()))
+            .costing(e.cost())
+            .heeded();
     replace(key, quota, old, lease);
     key.remember(ended(key, old, Ending.EXPIRED, false, cost(old, e.tagShift())));
   }

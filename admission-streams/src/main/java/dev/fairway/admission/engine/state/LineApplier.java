@@ -39,6 +39,7 @@ final class LineApplier {
     Long flow = tenant.flows.tag(agent);
     long tag = flow == null ? waiter.finishTag() : Math.max(flow, waiter.finishTag());
     FlowTags.setTag(key, quota, tenant, agent, tag);
+    FlowTags.claim(key, quota, tenant, agent);
     RememberedRow failed = e.retries() == null ? null : key.remembered(e.retries());
     count(key, quota, waiter, 1, failed == null ? 0 : failed.cost());
     key.touched.add(quota.id());

@@ -229,6 +229,20 @@ public final class QuotaState {
     return tenants.get(name);
   }
 
+  /** The tenant that the agent's requests of late claimed, or null if its id alone tells it. */
+  public String claimedTenant(String agentId) {
+    String claimed = null;
+    long latestMs = key.nowMs;
+    for (TenantState tenant : tenants.values()) {
+      long untilMs = tenant.flows.keptUntilMs(agentId);
+      if (untilMs > latestMs) {
+        claimed = tenant.name;
+        latestMs = untilMs;
+      }
+    }
+    return claimed;
+  }
+
   /** What classes keep for themselves. */
   public Reserves reserves() {
     return reserves;
@@ -276,14 +290,32 @@ public final class QuotaState {
     return Math.max(tenant.tag, Math.max(topVirtualTime, sharedVirtualTime()));
   }
 
-  /** Virtual time of what this quota takes from too, or {@link Long#MIN_VALUE}. */
+  /**
+   * Virtual time of what this quota takes from too, or {@link Long#MIN_VALUE}. Those of several
+   * quotas run at speeds of their own. Where others wait it is the slowest that a call has to wait
+   * for, so that it starts with who waits there; a quota that others wait for has its own.
+   */
   private long sharedVirtualTime() {
+    if (isWantedByTakers(this)) {
+      return Long.MIN_VALUE;
+    }
     long latest = Long.MIN_VALUE;
+    long least = Long.MAX_VALUE;
     for (String name : policy.order().also()) {
       QuotaState other = key.quota(name);
-      latest = other == null ? latest : Math.max(latest, other.virtualTime());
+      if (other != null) {
+        long time = other.virtualTime();
+        latest = Math.max(latest, time);
+        boolean wanted = other.waiting > 0 || isWantedByTakers(other);
+        least = wanted ? Math.min(least, time) : least;
+      }
     }
-    return latest;
+    return least < Long.MAX_VALUE ? least : latest;
+  }
+
+  /** Whether anybody waits in another quota that takes from that one too. */
+  private boolean isWantedByTakers(QuotaState other) {
+    return key.takersOf(other).stream().anyMatch(taker -> taker != this && taker.waiting > 0);
   }
 
   /** Calls and retries lately. */

@@ -111,14 +111,15 @@ final class SharedBuckets {
             });
   }
 
-  /** What is held of other quotas, and of its tenant's bucket, after an adjustment. */
+  /** What is held of other quotas, and of its quota's parts, after an adjustment. */
   static Taken left(Taken taken, Shift shift) {
-    if (shift.also().isEmpty() && shift.ceiling().isEmpty()) {
+    if (shift.also().isEmpty() && shift.ceiling().isEmpty() && shift.reserve().isEmpty()) {
       return taken;
     }
     Map<String, Amounts> held = new TreeMap<>(taken.also());
     shift.also().forEach((id, adjusted) -> held.computeIfPresent(id, (i, a) -> a.minus(adjusted)));
-    return taken.holding(held, taken.ceiling().minus(shift.ceiling()));
+    return taken.holding(
+        held, taken.reserve().minus(shift.reserve()), taken.ceiling().minus(shift.ceiling()));
   }
 
   /** Brings every part up to now, before what it is a share of changes. */

@@ -90,7 +90,7 @@ class UncertainTest {
         0,
         null,
         Amounts.of(Dimension.INPUT_TOKENS, random.nextInt(90_000)),
-        random.nextInt(6) == 0 ? new Told(true, 1L, null) : Told.NOTHING,
+        random.nextInt(6) == 0 ? new Told(true, 1L, null, null, null) : Told.NOTHING,
         false,
         0,
         1_000,
