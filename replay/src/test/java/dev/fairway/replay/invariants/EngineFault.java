@@ -60,19 +60,19 @@ enum EngineFault {
       PartInvariants::reservesPayWhatTheyHave,
       Actions::reserves,
       "queue/Turns.java",
-      "      Turn turn = inOrder(quota);\n",
+      "      Turn turn = over.contains(front.quota())",
       """
-      List<QuotaState> also = quota.also();
-      boolean any = also != null && !quota.policy().order().reserves().isEmpty();
-      for (TenantState tenant : quota.order().tenants()) {
-        Waiter first = any && mayGrant(quota, also) ? tenant.nextInLane(1L, null) : null;
-        Takes takes = first == null ? null : Takes.of(quota, first, atMs);
-        if (takes != null && Fit.of(quota, first, takes, atMs).dueMs() <= atMs) {
-          return new Turn(quota, first, takes, Lane.RESERVE, null);
-        }
-      }
-      Turn turn = inOrder(quota);
-      """),
+            QuotaState quota = front.quota();
+            List<QuotaState> also = quota.also();
+            boolean any = also != null && !quota.policy().order().reserves().isEmpty();
+            for (TenantState tenant : quota.order().tenants()) {
+              Waiter first = any && mayGrant(quota, also) ? tenant.nextInLane(1L, null) : null;
+              Takes takes = first == null ? null : Takes.of(quota, first, atMs);
+              if (takes != null && Fit.of(quota, first, takes, atMs).dueMs() <= atMs) {
+                return new Turn(quota, first, takes, Lane.RESERVE, null);
+              }
+            }
+            Turn turn = over.contains(front.quota())"""),
   /** Under-estimates pay: a settlement moves no tag. */
   LEAVES_TAGS_AT_THE_ESTIMATE(
       UseBook::tagsFollowUse,
@@ -116,7 +116,7 @@ enum EngineFault {
       Invariants::refundsAreBounded,
       Actions::lists,
       "lease/UntoldUse.java",
-      "moved(quota, lease, more(lease.charged(), more)),",
+      "moves.adjusted(),",
       "SettlementHandler.withoutSlot(lease.charged()),"),
   /** No debt. */
   OWES_NOTHING(
