@@ -340,8 +340,12 @@ final class KeyLedger {
   private void define(Quota definition, long atMs) {
     String id = definition.getId();
     if (removed.remove(id)) {
-      // Its old state may or may not have been swept by now; the next snapshot will tell.
-      quotas.remove(id);
+      // Its old state may or may not have been swept by now; the next snapshot will tell. It has
+      // not where leases are open, and those take slots as in any other definition.
+      QuotaLedger old = quotas.remove(id);
+      if (old != null) {
+        old.redefine(definition, leases);
+      }
       unknown.add(id);
     }
     if (unknown.contains(id)) {
