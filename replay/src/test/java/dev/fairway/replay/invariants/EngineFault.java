@@ -25,8 +25,10 @@ enum EngineFault {
       Actions::passers,
       "queue/Backfill.java",
       "    Dimension d = fit.dimension();\n",
-      "    boolean in = front.takes().own().has(Dimension.INPUT_TOKENS);\n"
-          + "    Dimension d = in ? Dimension.INPUT_TOKENS : fit.dimension();\n"),
+      """
+          boolean in = front.takes().own().has(Dimension.INPUT_TOKENS);
+          Dimension d = in ? Dimension.INPUT_TOKENS : fit.dimension();
+      """),
   /** Who is ahead of its share passes all the same. */
   LETS_PASS_WHO_IS_AHEAD(
       QueueInvariants::tagsAreFair,

@@ -29,7 +29,7 @@ final class RampBook {
     }
 
     double clock(long atMs) {
-      double t = Math.max(0, Math.min(atMs - fromMs, LASTS_MS));
+      double t = Math.max(0, Math.min((double) (atMs - fromMs), LASTS_MS));
       return t / 2 + t * t / DOUBLES_MS;
     }
   }
