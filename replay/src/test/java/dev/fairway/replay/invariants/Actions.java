@@ -11,6 +11,14 @@ import net.jqwik.api.Tuple;
 final class Actions {
   static final int MOST = 70;
 
+  private static final Arbitrary<Integer> ANY = Arbitraries.integers().between(0, 1 << 20);
+
+  private static final Arbitrary<Long> SOON =
+      Arbitraries.frequencyOf(
+          Tuple.of(50, Arbitraries.just(0L)),
+          Tuple.of(40, Arbitraries.longs().between(1, 400)),
+          Tuple.of(10, Arbitraries.longs().between(401, 4_000)));
+
   private Actions() {}
 
   static Arbitrary<List<Action>> lists() {
@@ -77,6 +85,89 @@ final class Actions {
             Tuple.of(30, Arbitraries.longs().between(1, 2_000)),
             Tuple.of(25, Arbitraries.longs().between(2_001, 30_000)),
             Tuple.of(5, Arbitraries.longs().between(30_001, 130_000))));
+  }
+
+  /** Calls of every size behind others that wait for tokens, small ones most of all. */
+  static Arbitrary<List<Action>> passers() {
+    Arbitrary<Action> small = action(Kind.REQUEST, SOON, each(3), each(4), ANY, ANY);
+    Arbitrary<Action> large =
+        action(Kind.REQUEST, SOON, ANY, each(4), Arbitraries.integers().between(60, 399), ANY);
+    Arbitrary<Action> other = action(Kind.SETTLE, SOON, ANY, ANY, ANY, ANY);
+    return scripts(Tuple.of(60, small), Tuple.of(30, large), Tuple.of(10, other));
+  }
+
+  /** Calls of a class with a reserve among others, in the quota that keeps one. */
+  static Arbitrary<List<Action>> reserves() {
+    Arbitrary<Integer> quota = each(4).map(n -> n + 2);
+    Arbitrary<Action> own = action(Kind.REQUEST, SOON, ANY, quota, each(4), ANY);
+    Arbitrary<Action> others = action(Kind.REQUEST, SOON, ANY, quota, ANY, ANY);
+    Arbitrary<Action> settled = action(Kind.SETTLE, SOON, ANY, ANY, ANY, ANY);
+    return scripts(Tuple.of(30, own), Tuple.of(40, others), Tuple.of(30, settled));
+  }
+
+  /** 429s far enough apart to be episodes of their own. */
+  static Arbitrary<List<Action>> refusals() {
+    return lists(
+        Arbitraries.frequency(
+            Tuple.of(50, Kind.REQUEST),
+            Tuple.of(40, Kind.REFUSED),
+            Tuple.of(5, Kind.SETTLE),
+            Tuple.of(5, Kind.SETTLE_WITH_SIGNAL)),
+        Arbitraries.frequencyOf(
+            Tuple.of(50, Arbitraries.just(0L)),
+            Tuple.of(50, Arbitraries.longs().between(1, 9_000))),
+        MOST / 2);
+  }
+
+  /** Quotas that are paused and taken up again while many wait. */
+  static Arbitrary<List<Action>> pauses() {
+    return lists(
+        Arbitraries.frequency(
+            Tuple.of(50, Kind.REQUEST),
+            Tuple.of(15, Kind.REDEFINE),
+            Tuple.of(20, Kind.SETTLE),
+            Tuple.of(10, Kind.PASS)));
+  }
+
+  /** Overloads that lines wait through, and what comes after them. */
+  static Arbitrary<List<Action>> outages() {
+    Arbitrary<Action> request = action(Kind.REQUEST, SOON, ANY, ANY, ANY, ANY);
+    Arbitrary<Action> small = action(Kind.REQUEST, SOON, each(3), ANY, ANY, ANY);
+    Arbitrary<Action> overload = action(Kind.SETTLE, SOON, ANY, each(6).map(n -> n + 5), ANY, ANY);
+    Arbitrary<Action> refused = action(Kind.REFUSED, SOON, ANY, ANY, ANY, ANY);
+    return scripts(
+        Tuple.of(40, request), Tuple.of(30, small), Tuple.of(20, overload), Tuple.of(10, refused));
+  }
+
+  /** Calls of few tasks that fail and are made again. */
+  static Arbitrary<List<Action>> retries() {
+    Arbitrary<Integer> task = each(15);
+    Arbitrary<Action> request = action(Kind.REQUEST, SOON, ANY, ANY, task, each(5));
+    Arbitrary<Action> retry = action(Kind.RETRY, SOON, ANY, each(2), task, each(5));
+    Arbitrary<Action> refused = action(Kind.REFUSED, SOON, ANY, ANY, ANY, ANY);
+    Arbitrary<Action> failed = action(Kind.SETTLE, SOON, ANY, each(6).map(n -> n + 3), ANY, ANY);
+    return scripts(
+        Tuple.of(35, request), Tuple.of(30, retry), Tuple.of(15, refused), Tuple.of(20, failed));
+  }
+
+  private static Arbitrary<Integer> each(int step) {
+    return Arbitraries.integers().between(0, (1 << 20) / step).map(n -> n * step);
+  }
+
+  private static Arbitrary<Action> action(
+      Kind kind,
+      Arbitrary<Long> delay,
+      Arbitrary<Integer> a,
+      Arbitrary<Integer> b,
+      Arbitrary<Integer> c,
+      Arbitrary<Integer> d) {
+    return Combinators.combine(delay, a, b, c, d)
+        .as((delayMs, w, x, y, z) -> new Action(kind, delayMs, w, x, y, z));
+  }
+
+  @SafeVarargs
+  private static Arbitrary<List<Action>> scripts(Tuple.Tuple2<Integer, Arbitrary<Action>>... of) {
+    return Arbitraries.frequencyOf(List.of(of)).list().ofMinSize(MOST / 2).ofMaxSize(MOST);
   }
 
   private static Arbitrary<List<Action>> lists(Arbitrary<Kind> kinds) {

@@ -104,7 +104,7 @@ final class Definitions {
         preset == Preset.SEED ? null : (Long) 30_000L,
         20,
         8,
-        new QuotaDefinition.Budgets(3, null, null),
+        new QuotaDefinition.Budgets(3, id.equals("k/b") ? (Integer) 5 : null, null),
         id.equals("k/c") ? Map.of("interactive", 0.3) : Map.of(),
         id.equals("k/c") ? tenants(start) : Map.of(),
         Map.of(),

@@ -27,6 +27,7 @@ class InvariantsListTest {
     // when
     Set<String> mutants = new TreeSet<>();
     Arrays.stream(Mutant.values()).map(Enum::name).forEach(mutants::add);
+    Arrays.stream(EngineFault.values()).map(Enum::name).forEach(mutants::add);
     mutants.removeIf(name -> name.startsWith("DOES_NOT_WRITE_"));
 
     // then

@@ -11,8 +11,6 @@ import net.jqwik.api.Provide;
 
 /** The invariants over random runs of the real engine; a failure prints its seed and shrinks. */
 class InvariantsPropertyTest {
-  private static final int TRIES = 300;
-
   @Provide
   Arbitrary<List<Action>> actions() {
     return Actions.lists();
@@ -33,67 +31,97 @@ class InvariantsPropertyTest {
     return Actions.comebacks();
   }
 
-  @Property(tries = TRIES)
+  @Provide
+  Arbitrary<List<Action>> passers() {
+    return Actions.passers();
+  }
+
+  @Provide
+  Arbitrary<List<Action>> reserves() {
+    return Actions.reserves();
+  }
+
+  @Provide
+  Arbitrary<List<Action>> refusals() {
+    return Actions.refusals();
+  }
+
+  @Provide
+  Arbitrary<List<Action>> pauses() {
+    return Actions.pauses();
+  }
+
+  @Provide
+  Arbitrary<List<Action>> outages() {
+    return Actions.outages();
+  }
+
+  @Provide
+  Arbitrary<List<Action>> retries() {
+    return Actions.retries();
+  }
+
+  @Property
   void shouldGiveOutInAnyWindowAtMostDepthAndRefill(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(Invariants.chargesFitEveryWindow(EngineRun.exact(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldChangeEachBucketOnceForALease(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(Invariants.eachLeaseChangesABucketOnce(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldNeverRefundAtExpiryNorAboveTheCap(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(Invariants.refundsAreBounded(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldConserveEveryBalanceAtEveryPrefix(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(Invariants.conserved(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldReserveWhatOpenLeasesHoldAndLeakNothing(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(Invariants.reservedIsTheSumOfOpenLeases(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldGrantOrRejectEverybodyByTheDeadline(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(QueueInvariants.everybodyIsAnswered(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldKeepTagsFair(@ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(QueueInvariants.tagsAreFair(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldCountEveryLimitInASharedOrder(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(CostBook.sharedCostsCountEveryLimit(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldBoundWhatPassesAWaitingHead(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(QueueInvariants.passingIsBounded(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldDecideAJournalAgainTheSame(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(JournalInvariants.journalDecidesItselfAgain(EngineRun.of(preset, actions)))
         .isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldFollowLevelsWhileHeadersConfirmThem(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     List<Step> steps = EngineRun.of(preset, actions);
@@ -102,25 +130,25 @@ class InvariantsPropertyTest {
     assertThat(MarginInvariants.whatIsAbsorbedMovesNothing(steps)).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldRaiseTheSafetyFactorOncePerEpisode(@ForAll("actions") List<Action> actions) {
     List<Step> steps = EngineRun.of(Preset.FAIRWAY, actions);
     assertThat(MarginInvariants.episodesRaiseTheSafetyFactor(steps)).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldWriteEveryRowThatChanged(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(JournalInvariants.writtenRowsAreTheState(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = 2 * TRIES)
+  @Property
   void shouldProbeOneByOneWhileABreakerIsOpen(
       @ForAll Preset preset, @ForAll("storms") List<Action> actions) {
     assertThat(QueueInvariants.oneProbeAtATime(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldTrickleAfterProbesThatToldNothing(
       @ForAll Preset preset, @ForAll("silences") List<Action> actions) {
     List<Step> steps = EngineRun.of(preset, actions);
@@ -130,7 +158,7 @@ class InvariantsPropertyTest {
     assertThat(JournalInvariants.journalDecidesItselfAgain(steps)).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldKeepPlacesInTheirTenants(
       @ForAll Preset preset, @ForAll("comebacks") List<Action> actions) {
     List<Step> steps = EngineRun.of(preset, actions);
@@ -139,7 +167,7 @@ class InvariantsPropertyTest {
     assertThat(JournalInvariants.journalDecidesItselfAgain(steps)).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldKeepAllOfItInAStorm(@ForAll Preset preset, @ForAll("storms") List<Action> actions) {
     List<Step> steps = EngineRun.of(preset, actions);
     assertThat(Invariants.eachLeaseChangesABucketOnce(steps)).isEmpty();
@@ -151,13 +179,13 @@ class InvariantsPropertyTest {
     assertThat(JournalInvariants.writtenRowsAreTheState(steps)).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldDoNothingBeforeItsTime(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(TickInvariants.nothingIsOverdue(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldGrantNothingRightAfterAResetNorBeyondTheLastMinute(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     List<Step> steps = EngineRun.of(preset, actions);
@@ -165,13 +193,13 @@ class InvariantsPropertyTest {
     assertThat(LastMinuteBook.grantsHaveRoom(steps)).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldNeverShareMoreThanTheFloorOfTheLimit(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(QueueInvariants.safeSharesFitTheLimit(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldForgetLimitsThatNobodyNames(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     List<Step> steps = EngineRun.of(preset, actions);
@@ -179,25 +207,25 @@ class InvariantsPropertyTest {
     assertThat(LimitBook.nobodyIsRefusedForGood(steps)).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldLetNobodyGoSoonerAsTheMarginShrinks(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(ShrinkBook.shrinkingLetsNobodyGoSooner(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldStrandNobodyInAnyBucket(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(LastMinuteBook.whoMayGoGoes(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldReserveTheOutputThatCallsProduced(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     assertThat(OutputBook.reservesWhatCallsProduced(EngineRun.of(preset, actions))).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldCountWhatIsToldOfCalls(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     List<Step> steps = EngineRun.of(preset, actions);
@@ -206,11 +234,76 @@ class InvariantsPropertyTest {
     assertThat(UseBook.unleasedCallsCountOnce(steps)).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldKeepTenantsAndReservesWithinTheirShares(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
     List<Step> steps = EngineRun.exact(preset, actions);
     assertThat(PartInvariants.ceilingsFitEveryWindow(steps)).isEmpty();
     assertThat(PartInvariants.reservesFitEveryWindow(steps)).isEmpty();
+  }
+
+  @Property
+  void shouldLetLittlePassAndNobodyAheadOfItsShare(
+      @ForAll Preset preset, @ForAll("passers") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(QueueInvariants.passingIsBounded(steps)).isEmpty();
+    assertThat(QueueInvariants.tagsAreFair(steps)).isEmpty();
+  }
+
+  @Property
+  void shouldCutOnceAnEpisode(@ForAll Preset preset, @ForAll("storms") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(MarginInvariants.episodesCutOnce(steps)).isEmpty();
+    assertThat(MarginInvariants.marginsStayInBounds(steps)).isEmpty();
+  }
+
+  @Property
+  void shouldKeepMarginsBetweenFloorAndStart(
+      @ForAll Preset preset, @ForAll("refusals") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(MarginInvariants.episodesCutOnce(steps)).isEmpty();
+    assertThat(MarginInvariants.marginsStayInBounds(steps)).isEmpty();
+  }
+
+  @Property
+  void shouldPayOutOfReservesWhatTheyHave(
+      @ForAll Preset preset, @ForAll("reserves") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(PartInvariants.reservesPayWhatTheyHave(steps)).isEmpty();
+  }
+
+  @Property
+  void shouldMoveTagsByWhatCallsUsed(
+      @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(UseBook.tagsFollowUse(steps)).isEmpty();
+  }
+
+  @Property
+  void shouldGrantNothingInAHold(@ForAll Preset preset, @ForAll("storms") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(HoldBook.nothingIsGranted(steps)).isEmpty();
+  }
+
+  @Property
+  void shouldGrantNothingWhilePaused(
+      @ForAll Preset preset, @ForAll("pauses") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(HoldBook.nothingIsGranted(steps)).isEmpty();
+  }
+
+  @Property
+  void shouldComeBackSlowlyAfterAPause(
+      @ForAll Preset preset, @ForAll("outages") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(RampBook.rampsPaceGrants(steps)).isEmpty();
+    assertThat(HoldBook.nothingIsGranted(steps)).isEmpty();
+  }
+
+  @Property
+  void shouldTakeNoMoreCallsAndRetriesThanBudgeted(
+      @ForAll Preset preset, @ForAll("retries") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(BudgetBook.budgetsHold(steps)).isEmpty();
   }
 }

@@ -9,7 +9,9 @@ import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Event.MarginCut;
 import dev.fairway.admission.engine.Event.QuotaDefined;
 import dev.fairway.admission.engine.Event.SafetyFactorChanged;
+import dev.fairway.admission.engine.QuotaDefinition.Margin;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -148,6 +150,79 @@ final class MarginInvariants {
       previous = step;
     }
     return wrong;
+  }
+
+  /**
+   * In FAIRWAY a margin is cut, and a safety factor raised, by the first 429 of an episode alone:
+   * not by one on a call that was granted before the last cut, and by none of a breaker's probes.
+   */
+  static List<String> episodesCutOnce(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    Map<String, Long> grantedAtMs = new HashMap<>();
+    Map<String, Long> lastCutAtMs = new HashMap<>();
+    Step previous = null;
+    for (Step step : steps) {
+      LeaseSettled refused = null;
+      for (Event event : step.handled().events()) {
+        if (event instanceof LeaseGranted e) {
+          grantedAtMs.put(e.leaseId(), e.grantedAtMs());
+        } else if (event instanceof LeaseSettled e) {
+          refused = e;
+        } else if (event instanceof Event.QuotaRemoved e) {
+          lastCutAtMs.remove(e.quotaId()); // It may begin anew.
+        } else if (isCut(event) && fairway(step, event.quotaId())) {
+          boolean first =
+              refused != null
+                  && isEpisode(step, refused, grantedAtMs, lastCutAtMs)
+                  && !isProbe(previous, event.quotaId(), grantedAtMs.get(refused.leaseId()));
+          if (!first) {
+            wrong.add(event + " by " + refused + ", after a cut at " + lastCutAtMs);
+          }
+        }
+      }
+      for (Event event : step.handled().events()) {
+        if (isCut(event)) {
+          lastCutAtMs.put(event.quotaId(), step.atMs());
+        }
+      }
+      previous = step;
+    }
+    return wrong;
+  }
+
+  private static boolean isCut(Event event) {
+    return event instanceof MarginCut
+        || (event instanceof SafetyFactorChanged e && e.toMilli() > e.fromMilli());
+  }
+
+  private static boolean fairway(Step step, String quotaId) {
+    return Invariants.snapshot(step, quotaId).definition().preset() == Preset.FAIRWAY;
+  }
+
+  /** A margin is cut by its step at most and never below its floor, and restored to its start. */
+  static List<String> marginsStayInBounds(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    for (Step step : steps) {
+      for (Event event : step.handled().events()) {
+        if (event instanceof MarginCut e) {
+          Margin margin = Invariants.snapshot(step, e.quotaId()).definition().margin();
+          boolean below = e.toBp() < basisPoints(margin.floor()) && e.toBp() < e.fromBp();
+          if (below || e.fromBp() - e.toBp() > basisPoints(margin.cut())) {
+            wrong.add(e + ", with " + margin);
+          }
+        } else if (event instanceof Event.MarginRestored e) {
+          Margin margin = Invariants.snapshot(step, e.quotaId()).definition().margin();
+          if (e.toBp() > basisPoints(margin.start())) {
+            wrong.add(e + ", with " + margin);
+          }
+        }
+      }
+    }
+    return wrong;
+  }
+
+  private static long basisPoints(double part) {
+    return Math.round(part * 10_000);
   }
 
   private static boolean isEpisode(

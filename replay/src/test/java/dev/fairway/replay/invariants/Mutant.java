@@ -27,7 +27,8 @@ import net.jqwik.api.Arbitrary;
 
 /**
  * Broken engines, made from runs of the real one: what each would have written. The check beside it
- * is the invariant that has to find it; {@code docs/invariants.md} lists them by invariant.
+ * is the invariant that has to find it; {@code docs/invariants.md} lists them by invariant. Engines
+ * that really are broken, and the scripts that bring it out, are {@link EngineFault}s.
  *
  * <p>The classic faults by name: refund on reap {@link #REFUNDS_ON_REAP}, no debt {@link
  * #FORGIVES_DEBT}, a tag from zero {@link #STARTS_A_NEWCOMER_AT_ZERO}, double settlement {@link
@@ -237,7 +238,7 @@ enum Mutant {
   SHARES_BY_HEADCOUNT(QueueInvariants::safeSharesFitTheLimit, BrokenOrder::shareByHeadcount),
   SHARES_WITHOUT_THE_OTHER_QUOTA(
       QueueInvariants::safeSharesFitTheLimit, BrokenOrder::shareOfTheQuotaAlone),
-  CUTS_ON_EVERY_429(JournalInvariants::journalDecidesItselfAgain, BrokenBreaker::cutOnEvery429),
+  CUTS_ON_EVERY_429(MarginInvariants::episodesCutOnce, BrokenBreaker::cutOnEvery429),
   DECIDES_BY_SOMETHING_ELSE(
       JournalInvariants::journalDecidesItselfAgain,
       steps ->

@@ -7,8 +7,11 @@ import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import dev.fairway.admission.engine.state.Row;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -66,6 +69,45 @@ final class PartInvariants {
               });
     }
     return wrong;
+  }
+
+  /**
+   * Who goes out of turn by its class's reserve finds all that it takes in it: afterwards the
+   * reserve owes nothing of what it paid.
+   */
+  static List<String> reservesPayWhatTheyHave(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    for (Step step : steps) {
+      Map<String, LeaseGranted> paid = new HashMap<>();
+      for (Event event : step.handled().events()) {
+        if (event instanceof LeaseGranted e && e.order().lane() == Lane.RESERVE) {
+          paid.put(e.quotaId() + " " + e.order().leaseClass(), e);
+        } else if (!(event instanceof LeaseGranted) && mayOwe(event)) {
+          paid.values().removeIf(e -> e.quotaId().equals(event.quotaId()));
+        }
+      }
+      for (Row row : step.rows()) {
+        if (row instanceof Row.ReserveRow r) {
+          LeaseGranted e = paid.get(r.quotaId() + " " + r.leaseClass());
+          for (Row.BucketRow bucket : r.buckets()) {
+            boolean took = e != null && e.taken().reserve().get(bucket.dimension()) > 0;
+            if (took && bucket.balance() < 0) {
+              wrong.add(e + " was paid for by a reserve that now owes " + bucket);
+            }
+          }
+        }
+      }
+    }
+    return wrong;
+  }
+
+  /** Whether a reserve may owe something by it, whoever was granted before. */
+  private static boolean mayOwe(Event event) {
+    return event instanceof Event.LeaseSettled
+        || event instanceof Event.LeaseRenewed
+        || event instanceof Event.LeaseExpired
+        || event instanceof Event.QuotaDefined
+        || event instanceof Event.UnleasedCharged;
   }
 
   private static void checkWindows(

@@ -3,6 +3,9 @@ package dev.fairway.replay.invariants;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Event.Lane;
 import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.QuotaDefinition.Window;
+import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Waiter;
@@ -11,8 +14,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What passes a head that waits. In some dimension, the one it waits for, small requests together
- * take at most half of what the head takes, and others together a tenth.
+ * What passes a head that waits. In the dimension that it waits for, small requests together take
+ * at most half of what the head takes, and others together a tenth. Which one that is follows from
+ * what is left where a balance tells it; elsewhere it may be any.
  */
 final class PassBook {
   private final List<String> wrong;
@@ -33,12 +37,12 @@ final class PassBook {
             Invariants.id(e.waiter().request().agentId(), e.waiter().request().requestId()),
             e.waiter());
       } else if (event instanceof Event.LeaseGranted e && e.order().passedRequestId() != null) {
-        pass(e);
+        pass(step, e);
       }
     }
   }
 
-  private void pass(Event.LeaseGranted e) {
+  private void pass(Step step, Event.LeaseGranted e) {
     String head = Invariants.id(e.order().passedAgentId(), e.order().passedRequestId());
     Waiter waiter = waiting.get(head);
     boolean small = e.order().lane() == Lane.BACKFILL_SMALL;
@@ -54,12 +58,28 @@ final class PassBook {
       long most = small ? needs / 2 : needs / 10;
       boolean smallEnough = !small || taken.get(d) <= deepest(d) / 32;
       boolean counts = d.refills() && waiter.demand().has(d) && sum.has(d);
+      counts = counts && mayWaitFor(step, e.quotaId(), d, needs);
       if (counts && smallEnough && sum.get(d) <= most) {
         return;
       }
     }
     wrong.add(
         sum + " passed " + head + ", which takes " + waiter.demand() + ", as " + e.order().lane());
+  }
+
+  /**
+   * Whether a head may wait for that dimension. Not where a token bucket, from which nobody keeps
+   * anything, still has all that it needs after the step: it had no less before the grants.
+   */
+  private static boolean mayWaitFor(Step step, String quotaId, Dimension d, long needs) {
+    QuotaSnapshot quota = Invariants.snapshot(step, quotaId);
+    QuotaDefinition definition = quota.definition();
+    boolean told =
+        definition.window() == Window.TOKEN_BUCKET
+            && definition.also().isEmpty()
+            && definition.classes().isEmpty()
+            && Invariants.mode(step, quotaId, d) != MarginModeName.ADAPTIVE;
+    return !told || quota.levels().get(d) < needs;
   }
 
   /** The deepest bucket of any quota of the key: who passes may take from several. */

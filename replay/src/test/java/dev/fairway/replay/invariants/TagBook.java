@@ -262,6 +262,7 @@ final class TagBook {
       firstTags.remove(id); // How far it had moved is not known.
       return;
     }
+    passes(e, id, waiter);
     firstTags.put(id, waiter.startTag());
     if (e.order().lane() == Event.Lane.IN_ORDER) {
       if (e.virtualTime() < waiter.finishTag()) {
@@ -271,6 +272,21 @@ final class TagBook {
     } else if (before != null && e.virtualTime() != before && !e.quotaId().equals("k/o")) {
       // Time in k/o also follows those of k/c, which takes from it.
       wrong.add(id + " passed, and moved virtual time from " + before);
+    }
+  }
+
+  /** Who passes is at most half of the head ahead of it, by the head's end: of one tenant. */
+  private void passes(Event.LeaseGranted e, String id, Waiter waiter) {
+    Waiter head =
+        e.order().passedRequestId() == null
+            ? null
+            : waiting.get(Invariants.id(e.order().passedAgentId(), e.order().passedRequestId()));
+    if (head == null || !line(head).equals(line(waiter))) {
+      return;
+    }
+    long latest = head.finishTag() + (head.finishTag() - head.startTag()) / 2;
+    if (waiter.startTag() > latest) {
+      wrong.add(id + " starts at " + waiter.startTag() + " and passed, beyond " + latest);
     }
   }
 

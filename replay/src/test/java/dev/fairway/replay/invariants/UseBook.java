@@ -11,6 +11,7 @@ import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Told;
+import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.Row;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -42,6 +43,53 @@ final class UseBook {
       }
     }
     return book.wrong;
+  }
+
+  /**
+   * What a call turned out to be moves its agent's tag: all of its length comes back where it was
+   * not made, and where a quota counts but tokens, its length is that of the tokens it used.
+   */
+  static List<String> tagsFollowUse(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    Map<String, Lease> leases = new HashMap<>();
+    for (Step step : steps) {
+      for (Event event : step.handled().events()) {
+        if (event instanceof Event.LeaseExpired e) {
+          leases.remove(e.leaseId());
+        } else if (event instanceof LeaseSettled e && leases.containsKey(e.leaseId())) {
+          Lease before = leases.get(e.leaseId());
+          Long used = cost(Invariants.snapshot(step, e.quotaId()).definition(), before, e);
+          if (used != null
+              && e.tagShift() != length(used, before) - length(before.cost(), before)) {
+            wrong.add(e + " moves the tag by " + e.tagShift() + ", of a cost of " + before.cost());
+          }
+        }
+      }
+      leases.clear();
+      for (Row row : step.rows()) {
+        if (row instanceof Row.LeaseRow r) {
+          leases.put(r.lease().leaseId(), r.lease());
+        }
+      }
+    }
+    return wrong;
+  }
+
+  /** What a call really cost, where it is easily told; null elsewhere. */
+  private static Long cost(QuotaDefinition quota, Lease before, LeaseSettled e) {
+    boolean told = before.told().input() != null || before.told().output() != null;
+    if (e.outcome() == Outcome.NOT_SENT && !told) {
+      return 0L;
+    }
+    boolean known = e.outcome() == Outcome.SUCCEEDED && e.usedInput() != null;
+    boolean tokens = e.quotaId().equals("k/b") && before.charged().has(Dimension.TOKENS);
+    return known && e.usedOutput() != null && tokens && quota.also().isEmpty()
+        ? (Long) Math.max(1, e.actual().get(Dimension.TOKENS))
+        : null;
+  }
+
+  private static long length(long cost, Lease lease) {
+    return cost * 1_000_000 / lease.weightMilli();
   }
 
   /** Each call without a lease is charged once, and none takes a bucket deeper than its limit. */

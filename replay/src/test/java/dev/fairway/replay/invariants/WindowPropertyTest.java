@@ -13,14 +13,12 @@ import net.jqwik.api.Provide;
  * Fixed and rolling windows against providers that count by themselves, with headers or without.
  */
 class WindowPropertyTest {
-  private static final int TRIES = 400;
-
   @Provide
   Arbitrary<List<Action>> minutes() {
     return Actions.minutes();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldLetNoProviderRefuseACall(
       @ForAll Preset preset, @ForAll boolean headers, @ForAll("minutes") List<Action> actions) {
     List<Step> steps = WindowRun.of(preset, headers, actions);
@@ -28,7 +26,7 @@ class WindowPropertyTest {
     assertThat(WindowBook.nothingGoesRightAfterAReset(steps)).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldCountEveryCallOfTheLastMinuteAndNoOther(
       @ForAll boolean headers, @ForAll("minutes") List<Action> actions) {
     List<Step> steps = WindowRun.of(Preset.FAIRWAY, headers, actions);
@@ -36,7 +34,7 @@ class WindowPropertyTest {
     assertThat(LastMinuteBook.nothingIsForgotten(steps)).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldLetNobodyWaitWhoMayGo(
       @ForAll Preset preset, @ForAll boolean headers, @ForAll("minutes") List<Action> actions) {
     List<Step> steps = WindowRun.of(preset, headers, actions);
@@ -45,7 +43,7 @@ class WindowPropertyTest {
     assertThat(QueueInvariants.everybodyIsAnswered(steps)).isEmpty();
   }
 
-  @Property(tries = TRIES)
+  @Property
   void shouldAddUpInWindows(
       @ForAll Preset preset, @ForAll boolean headers, @ForAll("minutes") List<Action> actions) {
     List<Step> steps = WindowRun.of(preset, headers, actions);

@@ -31,7 +31,7 @@ class MeterPropertyTest {
         .ofMaxSize(60);
   }
 
-  @Property(tries = 300)
+  @Property
   void shouldLetThroughAtMostDepthAndRefillFromABucket(
       @ForAll("asks") List<Ask> asks,
       @ForAll @IntRange(min = 1, max = 1000) int limit,
@@ -53,7 +53,7 @@ class MeterPropertyTest {
     }
   }
 
-  @Property(tries = 300)
+  @Property
   void shouldConserveWhatABucketHolds(
       @ForAll("asks") List<Ask> asks, @ForAll @IntRange(min = 1, max = 1000) int limit) {
     BucketMeter meter = new BucketMeter(limit, 60);
@@ -72,7 +72,7 @@ class MeterPropertyTest {
     assertThat(meter.room(nowMs)).isEqualTo(Math.floorDiv(units, MINUTE_MS));
   }
 
-  @Property(tries = 300)
+  @Property
   void shouldLetThroughAtMostTheLimitInAFixedWindow(
       @ForAll("asks") List<Ask> asks,
       @ForAll @IntRange(min = 400, max = 1000) int limit,
@@ -90,7 +90,7 @@ class MeterPropertyTest {
     }
   }
 
-  @Property(tries = 300)
+  @Property
   void shouldLetThroughAtMostTheLimitInAnyMinute(
       @ForAll("asks") List<Ask> asks, @ForAll @IntRange(min = 400, max = 1000) int limit) {
     List<Charged> charged = admitted(new RollingWindowMeter(limit), asks);
@@ -105,7 +105,7 @@ class MeterPropertyTest {
     }
   }
 
-  @Property(tries = 300)
+  @Property
   void shouldSayToTheMillisecondWhenThereIsRoom(
       @ForAll("asks") List<Ask> asks,
       @ForAll @IntRange(min = 400, max = 1000) int limit,

@@ -1,0 +1,59 @@
+package dev.fairway.replay.invariants;
+
+import dev.fairway.admission.engine.Event;
+import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.state.Row;
+import dev.fairway.admission.engine.state.Row.TaskRow;
+import dev.fairway.admission.engine.state.Waiter;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * No request is taken for a task that has made the calls, or the retries, that its quota allows.
+ */
+final class BudgetBook {
+  private static final long DAY_MS = 24L * 3_600_000;
+
+  private BudgetBook() {}
+
+  static List<String> budgetsHold(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    Map<String, TaskRow> tasks = new HashMap<>();
+    for (Step step : steps) {
+      for (Event event : step.handled().events()) {
+        if (event instanceof Event.LeaseEnqueued e) {
+          QuotaDefinition quota = Invariants.snapshot(step, e.quotaId()).definition();
+          // A day after its last call, a task is forgotten.
+          tasks.values().removeIf(task -> task.touchedAtMs() + DAY_MS <= step.atMs());
+          check(quota, e.waiter(), tasks, wrong);
+        }
+      }
+      tasks.clear();
+      for (Row row : step.rows()) {
+        if (row instanceof TaskRow r) {
+          tasks.put(r.taskId(), r);
+        }
+      }
+    }
+    return wrong;
+  }
+
+  private static void check(
+      QuotaDefinition quota, Waiter waiter, Map<String, TaskRow> tasks, List<String> wrong) {
+    String id = Invariants.id(waiter.request().agentId(), waiter.request().requestId());
+    TaskRow task = tasks.get(waiter.request().taskId());
+    Integer calls = quota.budgets().callsPerTask();
+    if (calls != null && task != null && task.calls() >= calls) {
+      wrong.add(id + " is one call more than the " + calls + " of its task");
+    }
+    TaskRow counted = tasks.get(waiter.standing().budgetTask());
+    Integer retries = quota.budgets().retriesPerTask();
+    boolean retry = waiter.attempt() > 1 && quota.preset() == Preset.FAIRWAY;
+    if (retry && retries != null && counted != null && counted.retries() >= retries) {
+      wrong.add(id + " is one retry more than the " + retries + " of its task");
+    }
+  }
+}
