@@ -65,7 +65,10 @@ final class RampBook {
       ramps.remove(e.quotaId());
     } else if (event instanceof Event.LeaseSettled e) {
       forget(e.quotaId());
-      definitions.get(e.quotaId()).also().forEach(this::forget); // What it gives back returns there.
+      definitions
+          .get(e.quotaId())
+          .also()
+          .forEach(this::forget); // What it gives back returns there.
     } else if (event instanceof Event.LeaseGranted e) {
       grant(e, e.quotaId(), e.charged());
       e.taken().also().forEach((id, charged) -> grant(e, id, charged));
