@@ -115,6 +115,7 @@ class LeaseApiIT {
               "DELETE /v1/leases/{id}",
               "POST /v1/leases/{id}/settle",
               "POST /v1/tasks",
+              "GET /healthz",
               "GET /metrics",
               "GET /fairway/modes",
               "PUT /fairway/modes/{quota}",
