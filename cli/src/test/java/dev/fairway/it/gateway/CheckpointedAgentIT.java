@@ -62,14 +62,14 @@ class CheckpointedAgentIT {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void shouldGoOnAfterItWasKilledInLineAndBeChargedOnce(boolean edited) throws Exception {
-    // given: a bucket that has the tokens after half a minute
+    // given: a bucket that has the tokens after a quarter of a minute
     try (GatewayUp up =
         GatewayUp.start(
             """
             quotas:
               - id: ant/sonnet
                 provider: anthropic
-                limits: {requests_per_minute: 1000, input_tokens_per_minute: 6000, output_tokens_per_minute: 100000}
+                limits: {requests_per_minute: 1000, input_tokens_per_minute: 12000, output_tokens_per_minute: 100000}
                 level: {input_tokens: 0}
             """)) {
       Files.writeString(folder.resolve("notes.txt"), "all that there is to know");

@@ -56,11 +56,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The coordinator goes away under load for half a minute and comes back; for another time: {@code
- * -Dfairway.silence.seconds=120}.
+ * The coordinator goes away under load and comes back; for half a minute: {@code
+ * -Dfairway.silence.seconds=30}.
  */
 class SilentCoordinatorIT {
-  private static final int SILENCE_S = Integer.getInteger("fairway.silence.seconds", 30);
+  private static final int SILENCE_S = Integer.getInteger("fairway.silence.seconds", 20);
 
   /** So many that a call waits longer for the share than for the first repeat of its request. */
   private static final int AGENTS = 40;
