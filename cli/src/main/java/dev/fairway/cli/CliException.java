@@ -5,7 +5,7 @@ package dev.fairway.cli;
  * was found, and what to do. It is printed without a stack trace, and the command ends with exit
  * code 1.
  */
-public final class CliException extends RuntimeException {
+public class CliException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 

@@ -23,10 +23,11 @@ public final class InForce {
   private InForce() {}
 
   /**
-   * Waits until all of them are decided by, at most for {@link #PATIENCE}.
+   * Waits until all of them are decided by, at most for {@link #PATIENCE}; a coordinator that is
+   * there and cannot answer yet is asked again as long.
    *
    * @return whether they are
-   * @throws CliException if a coordinator does not answer
+   * @throws CliException if a coordinator does not answer, at the end of that time or for good
    */
   public static boolean await(StatusClient coordinators, Collection<Quota> written) {
     return await(coordinators, written, PATIENCE.toMillis());
@@ -35,13 +36,22 @@ public final class InForce {
   static boolean await(StatusClient coordinators, Collection<Quota> written, long patienceMs) {
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(patienceMs);
     String only = written.size() == 1 ? written.iterator().next().getId() : null;
-    while (!areDecidedBy(coordinators.definitions(only), written)) {
-      if (System.nanoTime() - deadline >= 0) {
-        return false;
+    while (true) {
+      boolean isOver = System.nanoTime() - deadline >= 0;
+      try {
+        if (areDecidedBy(coordinators.definitions(only), written)) {
+          return true;
+        }
+        if (isOver) {
+          return false;
+        }
+      } catch (StatusClient.NotNowException e) {
+        if (isOver) {
+          throw e;
+        }
       }
       pause();
     }
-    return true;
   }
 
   /** Whether a definition is the one that is decided by. */

@@ -34,10 +34,23 @@ public final class StatusClient {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final int ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+  private static final int NOT_NOW = 503;
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
   private final List<URI> coordinators;
   private final HttpClient http = HttpClient.newBuilder().connectTimeout(TIMEOUT).build();
+
+  /**
+   * A coordinator is there and cannot answer now: it starts, takes over partitions, or is busy. Who
+   * can wait asks again.
+   */
+  static final class NotNowException extends CliException {
+    private static final long serialVersionUID = 1L;
+
+    NotNowException(String message) {
+      super(message);
+    }
+  }
 
   /** Asks these base URLs. */
   public StatusClient(List<URI> coordinators) {
@@ -183,13 +196,14 @@ public final class StatusClient {
         body = in.readNBytes(ANSWER_BYTES_MAX);
       }
       if (response.statusCode() != 200) {
-        throw new CliException(
+        String said =
             "Expected an answer of the coordinator at "
                 + uri
                 + ", but it said "
                 + response.statusCode()
                 + ": "
-                + Printable.text(body));
+                + Printable.message(body);
+        throw response.statusCode() == NOT_NOW ? new NotNowException(said) : new CliException(said);
       }
       return MAPPER.readTree(body);
     } catch (JsonProcessingException e) {

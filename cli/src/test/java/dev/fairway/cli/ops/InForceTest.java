@@ -1,8 +1,10 @@
 package dev.fairway.cli.ops;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.fairway.cli.CliException;
 import dev.fairway.cli.config.QuotaYaml;
 import dev.fairway.schemas.ProtocolData;
 import dev.fairway.schemas.Quota;
@@ -29,6 +31,7 @@ class InForceTest {
   private final AtomicInteger asked = new AtomicInteger();
   private HttpServer coordinator;
   private volatile int takesAfter = Integer.MAX_VALUE;
+  private volatile int silentFor;
 
   @BeforeEach
   void start() throws IOException {
@@ -36,7 +39,15 @@ class InForceTest {
     coordinator.createContext(
         "/definitions",
         exchange -> {
-          Quota decidedBy = asked.incrementAndGet() > takesAfter ? WRITTEN : BEFORE;
+          int count = asked.incrementAndGet();
+          if (count <= silentFor) {
+            byte[] text = "Expected an answer within 5 s.\n".getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(503, text.length);
+            exchange.getResponseBody().write(text);
+            exchange.close();
+            return;
+          }
+          Quota decidedBy = count > takesAfter ? WRITTEN : BEFORE;
           byte[] body =
               ("{\"definitions\":[" + json(decidedBy) + "]}").getBytes(StandardCharsets.UTF_8);
           exchange.sendResponseHeaders(200, body.length);
@@ -65,6 +76,28 @@ class InForceTest {
   void shouldGiveUpWhenTheTimeIsOver() {
     assertThat(InForce.await(status(), List.of(WRITTEN), 120)).isFalse();
     assertThat(asked.get()).isBetween(1, 4);
+  }
+
+  @Test
+  void shouldAskAgainWhereTheCoordinatorCannotAnswerYet() {
+    // given: one that starts
+    silentFor = 2;
+    takesAfter = 0;
+
+    // when / then
+    assertThat(InForce.await(status(), List.of(WRITTEN), 10_000)).isTrue();
+    assertThat(asked.get()).isEqualTo(3);
+  }
+
+  @Test
+  void shouldSayWhatTheCoordinatorSaysWhenItNeverAnswers() {
+    // given
+    silentFor = Integer.MAX_VALUE;
+
+    // when / then: its text, as text
+    assertThatThrownBy(() -> InForce.await(status(), List.of(WRITTEN), 120))
+        .isInstanceOf(CliException.class)
+        .hasMessageEndingWith("but it said 503: Expected an answer within 5 s.");
   }
 
   @Test

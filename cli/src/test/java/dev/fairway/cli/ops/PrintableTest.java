@@ -27,4 +27,14 @@ class PrintableTest {
         .endsWith("...");
     assertThat(Printable.text(new byte[5_000])).hasSize(125).startsWith("0x00").endsWith("...");
   }
+
+  @Test
+  void shouldShowWhatAnotherProcessSaysAsOneLine() {
+    assertThat(
+            Printable.message("Expected a,\n\tbut found b.\r\n".getBytes(StandardCharsets.UTF_8)))
+        .isEqualTo("Expected a, but found b.");
+    assertThat(Printable.message(new byte[] {0x1b, '[', '2', 'J', '\n'})).isEqualTo("0x1b5b324a0a");
+    assertThat(Printable.message("x".repeat(5_000).getBytes(StandardCharsets.UTF_8)))
+        .hasSize(1_003);
+  }
 }
