@@ -46,7 +46,8 @@ class HeaderAgeTest {
     context.sleep(10_000);
 
     // when
-    settle(context, lease, Dimension.TOKENS, new Reading(LIMIT, remaining, null), ageMs, msSinceSend);
+    settle(
+        context, lease, Dimension.TOKENS, new Reading(LIMIT, remaining, null), ageMs, msSinceSend);
 
     // then: no lower than it surely is, no higher than it can be
     assertThat(context.level(Dimension.TOKENS)).isEqualTo(level);
@@ -102,7 +103,12 @@ class HeaderAgeTest {
     // when
     List<Event> settled =
         settle(
-            context, lease, Dimension.OUTPUT_TOKENS, new Reading(LIMIT, 20_000L, null), ageMs, 3_000L);
+            context,
+            lease,
+            Dimension.OUTPUT_TOKENS,
+            new Reading(LIMIT, 20_000L, null),
+            ageMs,
+            3_000L);
 
     // then
     assertThat(settled.stream().anyMatch(BucketsResynced.class::isInstance)).isEqualTo(read);

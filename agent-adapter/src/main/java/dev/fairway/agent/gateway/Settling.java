@@ -99,11 +99,7 @@ final class Settling {
   }
 
   private void end(
-      Outcome outcome,
-      UsageReport usage,
-      ProviderSignal last,
-      boolean failed,
-      ProviderUsage told) {
+      Outcome outcome, UsageReport usage, ProviderSignal last, boolean failed, ProviderUsage told) {
     if (ended) {
       return;
     }

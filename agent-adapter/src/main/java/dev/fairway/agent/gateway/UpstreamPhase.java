@@ -212,15 +212,13 @@ final class UpstreamPhase {
     private final Instant receivedAt;
     private final StreamHead stream;
 
-    Beginning(
-        org.eclipse.jetty.client.Response head, Content.Source source, Instant receivedAt) {
+    Beginning(org.eclipse.jetty.client.Response head, Content.Source source, Instant receivedAt) {
       this.head = head;
       this.receivedAt = receivedAt;
       var response =
           Readings.response(head.getStatus(), head.getHeaders(), ResponseBody.none(), receivedAt);
       this.stream =
-          new StreamHead(
-              source, profile().stream(response), context.scheduler(), invoker, this);
+          new StreamHead(source, profile().stream(response), context.scheduler(), invoker, this);
     }
 
     void begin() {
@@ -238,9 +236,7 @@ final class UpstreamPhase {
     public boolean refused(ProviderReading reading) {
       boolean passes =
           reading.kind() == AnswerClass.RATE_LIMITED || reading.kind() == AnswerClass.OVERLOADED;
-      return call.isSent()
-          && passes
-          && goesBack(ProviderReports.signal(head.getStatus(), reading));
+      return call.isSent() && passes && goesBack(ProviderReports.signal(head.getStatus(), reading));
     }
 
     @Override

@@ -27,40 +27,62 @@ class RefusedStreamsTest {
   private static final Duration LONG = Duration.ofSeconds(20);
 
   private static final String MESSAGE =
-      "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":25,\"output_tokens\":1}}}\n\n"
-          + "event: ping\ndata: {\"type\": \"ping\"}\n\n"
-          + "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"gr\u00fc\u00df\"}}\n\n"
-          + "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":15}}\n\n"
-          + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+      "event: message_start\n"
+          + "data:"
+          + " {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":25,\"output_tokens\":1}}}\n\n"
+          + "event: ping\n"
+          + "data: {\"type\": \"ping\"}\n\n"
+          + "event: content_block_delta\n"
+          + "data:"
+          + " {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"gr\u00fc\u00df\"}}\n\n"
+          + "event: message_delta\n"
+          + "data:"
+          + " {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":15}}\n\n"
+          + "event: message_stop\n"
+          + "data: {\"type\":\"message_stop\"}\n\n";
   private static final String CHAT =
-      "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n"
-          + "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":25,\"completion_tokens\":15}}\n\ndata: [DONE]\n\n";
+      "data:"
+          + " {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n"
+          + "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":25,\"completion_tokens\":15}}\n\n"
+          + "data: [DONE]\n\n";
   private static final String RESPONSE =
-      "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"usage\":null,\"error\":null}}\n\n"
-          + "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"error\":null,\"usage\":{\"input_tokens\":25,\"output_tokens\":15}}}\n\n";
+      "event: response.created\n"
+          + "data: {\"type\":\"response.created\",\"response\":{\"usage\":null,\"error\":null}}\n\n"
+          + "event: response.completed\n"
+          + "data:"
+          + " {\"type\":\"response.completed\",\"response\":{\"error\":null,\"usage\":{\"input_tokens\":25,\"output_tokens\":15}}}\n\n";
 
   private static final String LIMITED =
-      "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"This request would exceed the limit\"}}\n\n";
+      "event: error\n"
+          + "data: {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"This"
+          + " request would exceed the limit\"}}\n\n";
   private static final String OVERLOADED = LIMITED.replace("rate_limit_error", "overloaded_error");
 
   private enum Api {
     ANTHROPIC("/v1/messages", LIMITED, MESSAGE),
     OPENAI_CHAT(
         "/v1/chat/completions",
-        "data: {\"error\":{\"message\":\"Rate limit reached. Please try again in 2s.\",\"type\":\"tokens\",\"param\":null,\"code\":\"rate_limit_exceeded\"}}\n\n",
+        "data: {\"error\":{\"message\":\"Rate limit reached. Please try again in"
+            + " 2s.\",\"type\":\"tokens\",\"param\":null,\"code\":\"rate_limit_exceeded\"}}\n\n",
         CHAT),
     OPENROUTER(
         "/v1/chat/completions",
-        "data: {\"id\":\"x\",\"error\":{\"code\":429,\"message\":\"slow\"},\"choices\":[{\"delta\":{\"content\":\"\"},\"finish_reason\":\"error\"}]}\n\n",
+        "data:"
+            + " {\"id\":\"x\",\"error\":{\"code\":429,\"message\":\"slow\"},\"choices\":[{\"delta\":{\"content\":\"\"},\"finish_reason\":\"error\"}]}\n\n",
         CHAT),
     RESPONSES_FAILED(
         "/v1/responses",
         RESPONSE.substring(0, RESPONSE.indexOf("\n\n") + 2)
-            + "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"status\":\"failed\",\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"Please try again in 2s.\"}}}\n\n",
+            + "event: response.failed\n"
+            + "data:"
+            + " {\"type\":\"response.failed\",\"response\":{\"status\":\"failed\",\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"Please"
+            + " try again in 2s.\"}}}\n\n",
         RESPONSE),
     RESPONSES_ERROR(
         "/v1/responses",
-        "event: error\ndata: {\"type\":\"error\",\"code\":\"rate_limit_exceeded\",\"message\":\"Rate limit reached\",\"param\":null}\n\n",
+        "event: error\n"
+            + "data: {\"type\":\"error\",\"code\":\"rate_limit_exceeded\",\"message\":\"Rate limit"
+            + " reached\",\"param\":null}\n\n",
         RESPONSE);
 
     private final String path;
@@ -123,8 +145,7 @@ class RefusedStreamsTest {
     // then: it is no limit of ours, and what comes next is another try
     assertThat(response.body()).isEqualTo(MESSAGE);
     await().atMost(LONG).until(() -> fixture.admission.settled.size() == 2);
-    assertThat(fixture.admission.outcomes())
-        .containsExactly(Outcome.OVERLOADED, Outcome.SUCCEEDED);
+    assertThat(fixture.admission.outcomes()).containsExactly(Outcome.OVERLOADED, Outcome.SUCCEEDED);
     assertThat(fixture.admission.requeued).isEmpty();
     assertThat(fixture.admission.asked.get(1).call().retryOf()).isEqualTo("r1");
   }
@@ -236,11 +257,7 @@ class RefusedStreamsTest {
 
     // when
     HttpResponse<String> response =
-        fixture.post(
-            "/v1/messages",
-            GatewayFixture.streamed("hi"),
-            "x-fairway-retry-budget",
-            "1");
+        fixture.post("/v1/messages", GatewayFixture.streamed("hi"), "x-fairway-retry-budget", "1");
 
     // then: the second time as it came, and charged nothing
     assertThat(response.body()).isEqualTo(refusal);
@@ -253,9 +270,17 @@ class RefusedStreamsTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"no\"}}\n\n",
-        "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":25,\"output_tokens\":1}}}\n\nevent: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n",
-        "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: {\"error\":{\"code\":429,\"message\":\"slow\"}}\n\n",
+        "event: error\n"
+            + "data:"
+            + " {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"no\"}}\n\n",
+        "event: message_start\n"
+            + "data:"
+            + " {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":25,\"output_tokens\":1}}}\n\n"
+            + "event: error\n"
+            + "data:"
+            + " {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n"
+            + "data: {\"error\":{\"code\":429,\"message\":\"slow\"}}\n\n",
         "event: ping\n\n",
         "data: cut",
         ""
