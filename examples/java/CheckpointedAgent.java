@@ -41,6 +41,7 @@ import java.util.concurrent.CompletionException;
 public final class CheckpointedAgent {
   private static final String TASK = "task-7";
   private static final String NOTES = "notes.txt";
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   public static void main(String[] args) throws Exception {
@@ -48,7 +49,7 @@ public final class CheckpointedAgent {
     AdmissionClientConfig config =
         AdmissionClientConfig.of(args[0], args[1], args[3])
             .topicPrefix(args[2])
-            .callTimeout(Duration.ofMinutes(5))
+            .callTimeout(PATIENCE)
             // Without the coordinator it waits: each call that it sends has a lease.
             .fallback(new FallbackConfig(FailMode.CLOSED, Duration.ofSeconds(5)))
             .build();
@@ -97,12 +98,7 @@ public final class CheckpointedAgent {
     LeaseCall call =
         step[0].equals("wait")
             ? resumed.checkpoint().next().call() // the same place in line, whatever file changed
-            : LeaseCall.of(quota)
-                .requestId(client.newRequestId())
-                .retryOf(retryOf)
-                .inputTokens(tokens)
-                .maxOutputTokens(100)
-                .build();
+            : ask(client, quota, tokens, retryOf);
     if (resumed != null) {
       System.out.println("resumed: " + resumed.reason());
       resumed.changed().forEach(file -> System.out.println("read again: " + file));
@@ -111,19 +107,33 @@ public final class CheckpointedAgent {
         resumed != null && resumed.sendAsIs()
             ? at("wait", resumed.checkpoint(), call)
             : begin(folder, call);
-    store.save(checkpoint);
-
-    System.out.println("waiting as " + call.requestId());
-    Lease granted;
-    try {
-      granted = client.acquire(call).join();
-    } catch (CompletionException e) {
-      if (e.getCause() instanceof LeaseRejectedException
-          || e.getCause() instanceof AdmissionTimeoutException) {
-        store.delete(TASK); // this request is over: who starts again begins a new one
+    Lease granted = null;
+    long untilNanos = System.nanoTime() + PATIENCE.toNanos();
+    while (granted == null) {
+      store.save(checkpoint); // before anybody is asked: whoever goes on asks for the same
+      System.out.println("waiting as " + call.requestId());
+      try {
+        granted = client.acquire(call).join();
+      } catch (CompletionException e) {
+        System.err.println(e.getCause().getMessage());
+        Duration pause =
+            e.getCause() instanceof LeaseRejectedException rejected ? comeBack(rejected) : null;
+        if (pause == null) {
+          if (e.getCause() instanceof LeaseRejectedException
+              || e.getCause() instanceof AdmissionTimeoutException) {
+            store.delete(TASK); // this request is over: who starts again begins a new one
+          }
+          return false;
+        }
+        // The id stands for the rejection from now on; another one has the place that it had.
+        call = ask(client, call.quota(), tokens, repeated(call, e.getCause()));
+        checkpoint = at("wait", checkpoint, call);
+        store.save(checkpoint);
+        if (System.nanoTime() + pause.toNanos() > untilNanos) {
+          return false; // who starts again comes back for it
+        }
+        Thread.sleep(pause.toMillis());
       }
-      System.err.println(e.getCause().getMessage());
-      return false;
     }
     try (Lease lease = granted) {
       String on = lease.requestId() + " " + lease.leaseId();
@@ -137,6 +147,34 @@ public final class CheckpointedAgent {
     }
     store.delete(TASK);
     return true;
+  }
+
+  private static LeaseCall ask(
+      AdmissionClient client, String quota, long tokens, String retryOf) {
+    return LeaseCall.of(quota)
+        .requestId(client.newRequestId())
+        .retryOf(retryOf)
+        .inputTokens(tokens)
+        .maxOutputTokens(100)
+        .build();
+  }
+
+  /** When to come back after a rejection; null: never with this call. */
+  private static Duration comeBack(LeaseRejectedException rejected) {
+    return switch (rejected.reason()) {
+      // Too old, or over without a call, as when the process was gone for long.
+      case DEADLINE_PASSED, STALE, ALREADY_SETTLED, LEASE_EXPIRED ->
+          rejected.retryAfter().orElse(Duration.ofSeconds(1));
+      default -> rejected.retryAfter().orElse(null);
+    };
+  }
+
+  /** What the next request names: the rejected one, whose place it takes, if that is known. */
+  private static String repeated(LeaseCall call, Throwable why) {
+    return switch (((LeaseRejectedException) why).reason()) {
+      case STALE, ALREADY_SETTLED, LEASE_EXPIRED -> call.retryOf(); // nothing was sent on it
+      default -> ((LeaseRejectedException) why).requestId();
+    };
   }
 
   /** Reads the file once: what is hashed is what is sent. */

@@ -15,7 +15,7 @@ import urllib.request
 import uuid
 
 import checkpoint as checkpoints
-from fairway_agent import Agent
+from fairway_agent import Agent, come_back
 
 WAIT_S = 600
 COUNT_WAIT_S = 5
@@ -181,17 +181,30 @@ def main():
         refresh(folder, checkpoint)
     else:
         refresh(folder, checkpoint)
-    checkpoints.save(path, checkpoint)
-
     call = checkpoint["next_call"]
-    log(f"waiting as {call['lease_request']['request_id']}")
+
+    def asking(request):
+        """Stored before it is sent: killed from now on, it is this request that is asked for again."""
+        call["lease_request"] = request
+        checkpoints.save(path, checkpoint)
+        log(f"waiting as {request['request_id']}")
+
     try:
-        decision = agent.lease(call["lease_request"], WAIT_S)
+        decision = agent.lease(call["lease_request"], WAIT_S, asking)
+        if decision["status"] == "REJECTED" and decision["rejected"]["reason"] == "ALREADY_SETTLED":
+            # Withdrawn or given back when this was killed, and nothing was sent.
+            request = dict(call["lease_request"], request_id=str(uuid.uuid4()))
+            decision = agent.lease(request, WAIT_S, asking)
     except TimeoutError as error:
         checkpoints.delete(path)  # it was withdrawn
         sys.exit(str(error))
     if decision["status"] == "REJECTED":
-        checkpoints.delete(path)  # this request is over: whoever starts again begins a new one
+        pause_s, retry_of = come_back(decision, call["lease_request"]["retry_of"])
+        if pause_s is None:
+            checkpoints.delete(path)  # this request is over: whoever starts again begins a new one
+        else:  # too late for this process: whoever starts again comes back for the place
+            call["lease_request"].update(request_id=str(uuid.uuid4()), retry_of=retry_of)
+            checkpoints.save(path, checkpoint)
         sys.exit(f"{decision['rejected']['reason']}: {decision['rejected']['detail']}")
 
     lease_id = decision["granted"]["lease_id"]

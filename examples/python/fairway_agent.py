@@ -10,6 +10,8 @@ from confluent_kafka.avro import CachedSchemaRegistryClient, MessageSerializer
 
 ANSWER_S = 2  # a request without an answer is sent again after this, then after twice as long, and so on
 PASSING_ERRORS = (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError.UNKNOWN_TOPIC_OR_PART)
+SOON_S = 1  # pause before asking anew where nobody says when
+NOTHING_SENT = ("LEASE_EXPIRED", "STALE")  # the grant got lost, or the request was too old when it was read
 REMEMBERED_MAX = 10_000  # requests of which the newest decision is remembered
 CLOCK_WINDOW_S = 300  # how long the fastest decision tells how the coordinator's clock differs from this one
 
@@ -35,6 +37,17 @@ def reply_topic(prefix, agent_id):
     if ":" in agent_id:  # no topic name may have a colon
         return prefix + "replies-hex." + agent_id.encode("ascii").hex()
     return prefix + "replies." + agent_id
+
+
+def come_back(decision, retry_of):
+    """After how many seconds to ask again after a REJECT, or None for never, and what that request names in retry_of."""
+    rejected = decision["rejected"]
+    pause_s = None if rejected["retry_after_ms"] is None else rejected["retry_after_ms"] / 1000
+    if rejected["reason"] in NOTHING_SENT:
+        return pause_s or SOON_S, retry_of
+    if rejected["reason"] == "DEADLINE_PASSED":
+        return pause_s or SOON_S, decision["request_id"]
+    return pause_s, decision["request_id"]  # it has the place of the one that was rejected
 
 
 class Agent:
@@ -127,13 +140,16 @@ class Agent:
             if self._is_news(decision):
                 return decision, dict(message.headers() or [])
 
-    def lease(self, request, timeout_s):
+    def lease(self, request, timeout_s, asking=lambda request: None):
         """Asks until there is an answer, waits in line, and returns the GRANTED or REJECTED decision.
 
-        Its request_id may be another than the request's: a grant that came too late is given back and asked for anew.
+        Its request_id may be another than the request's: a grant that came too late is given back and asked for anew,
+        and who is told when to come back comes back, if that is in time. `asking` hears of each request before it is
+        sent: who stores it asks for the same place after a crash.
         """
         until = time.monotonic() + timeout_s
         while True:
+            asking(request)
             asked_at = time.monotonic()
             decision = self._answer(request, until, timeout_s)
             if decision["status"] == "GRANTED":
@@ -147,9 +163,13 @@ class Agent:
                         "outcome": "NOT_SENT",
                     }
                 )
-            elif decision["rejected"]["reason"] != "LEASE_EXPIRED":  # that one says that the grant got lost
-                return decision
-            request = dict(request, request_id=uuid.uuid4().hex)  # nothing was sent: no retry_of
+            else:
+                pause_s, retry_of = come_back(decision, request.get("retry_of"))
+                if pause_s is None or time.monotonic() + pause_s > until:
+                    return decision
+                time.sleep(pause_s)
+                request = dict(request, retry_of=retry_of)
+            request = dict(request, request_id=uuid.uuid4().hex)
 
     def _answer(self, request, until, timeout_s):
         silent_s = ANSWER_S

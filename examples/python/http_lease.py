@@ -17,6 +17,7 @@ import uuid
 
 WAIT_MS = 30_000  # the gateway answers earlier if it is decided earlier
 PATIENCE_S = 600
+SOON_S = 1  # pause before asking anew where nobody says when
 TRIES = 5  # of a call that nothing came back of; whatever it did the first time, it does once
 
 
@@ -45,6 +46,13 @@ def call(method, url, body=None, key=None):
             time.sleep(2**attempt * random.random())
 
 
+def come_back(lease):
+    """After how many seconds to ask again after a REJECTED, or None for never."""
+    if lease.get("retry_after_ms") is not None and lease.get("request_id"):
+        return lease["retry_after_ms"] / 1000
+    return SOON_S if lease.get("reason") == "DEADLINE_PASSED" else None
+
+
 def ms_since(then):
     return int((time.monotonic() - then) * 1000)
 
@@ -54,19 +62,26 @@ def main():
         sys.exit(__doc__.strip().splitlines()[2])
     gateway, quota, agent = sys.argv[1:]
     leases = gateway + "/v1/leases"
-    ask = {"quota": quota, "agent": agent, "input_tokens": 300, "max_output_tokens": 100}
+    ask = {"quota": quota, "agent": agent, "input_tokens": 300, "max_output_tokens": 100, "wait_ms": WAIT_MS}
     # Asked again with this key, because no answer came, it has the same place in line.
-    lease = call("POST", leases, dict(ask, wait_ms=WAIT_MS), key=str(uuid.uuid4()))
+    lease = call("POST", leases, ask, key=str(uuid.uuid4()))
     until = time.monotonic() + PATIENCE_S
-    while lease["status"] == "QUEUED":
+    while lease["status"] in ("QUEUED", "REJECTED"):
+        if lease["status"] == "REJECTED":
+            pause_s = come_back(lease)
+            if pause_s is None or time.monotonic() + pause_s > until:
+                sys.exit(f"{lease['reason']}: {lease['message']}")
+            print(f"{lease['reason']}, back in {pause_s} s", file=sys.stderr)
+            time.sleep(pause_s)
+            # Another request, which has the place of the rejected one if that had any.
+            lease = call("POST", leases, dict(ask, retry_of=lease["request_id"]), key=str(uuid.uuid4()))
+            continue
         if time.monotonic() > until:
             call("DELETE", f"{leases}/{lease['id']}")
             sys.exit(f"No lease within {PATIENCE_S} s")
         eta = f", {lease['eta_ms'] // 1000} s to go" if "eta_ms" in lease else ""
         print(f"in line at {lease.get('position', '?')}{eta}", file=sys.stderr)
         lease = call("GET", f"{leases}/{lease['id']}?wait_ms={WAIT_MS}")
-    if lease["status"] == "REJECTED":
-        sys.exit(f"{lease['reason']}: {lease['message']}")
 
     sent_at = time.monotonic()
     usage = {"input_tokens": 280, "output_tokens": 40}  # here the model is called; this is what it said it used

@@ -33,7 +33,7 @@ export interface Decision {
   status: 'GRANTED' | 'QUEUED' | 'REJECTED'
   granted: { lease_id: string; ttl_ms: number; expires_at_ms: number } | null
   queued: { position: number; eta_ms: number } | null
-  rejected: { reason: string; detail: string; retry_at_ms: number | null } | null
+  rejected: { reason: string; detail: string; retry_after_ms: number | null } | null
 }
 export interface Answer {
   decision: Decision
@@ -49,6 +49,8 @@ export interface Options {
 }
 
 const ANSWER_MS = 2_000 // a request without an answer is sent again after this, then after twice as long, and so on
+const SOON_MS = 1_000 // pause before asking anew where nobody says when
+const NOTHING_SENT = ['LEASE_EXPIRED', 'STALE'] // the grant got lost, or the request was too old when it was read
 const REMEMBERED_MAX = 10_000 // requests of which the newest decision is remembered
 const UNREAD_MAX = 1_000 // decisions that wait for the program; beyond it the oldest go
 const CLOCK_WINDOW_MS = 300_000 // how long the fastest decision tells how the coordinator's clock differs from this one
@@ -58,6 +60,17 @@ const replyTopic = (prefix: string, agentId: string): string =>
   agentId.includes(':') // no topic name may have a colon
     ? `${prefix}replies-hex.${Buffer.from(agentId, 'ascii').toString('hex')}`
     : `${prefix}replies.${agentId}`
+
+// After how long to ask again after a REJECT, null for never, and what that request names in retry_of.
+function comeBack(decision: Decision, retryOf?: string): { pauseMs: number | null; retryOf?: string } {
+  const { reason, retry_after_ms: told } = decision.rejected!
+  const pauseMs = told === null ? null : Number(told)
+  if (NOTHING_SENT.includes(reason)) {
+    return { pauseMs: pauseMs ?? SOON_MS, retryOf }
+  }
+  // It has the place of the one that was rejected.
+  return { pauseMs: reason === 'DEADLINE_PASSED' ? (pauseMs ?? SOON_MS) : pauseMs, retryOf: decision.request_id }
+}
 
 export class Agent {
   static async start(options: Options): Promise<Agent> {
@@ -213,7 +226,8 @@ export class Agent {
   }
 
   // Asks until there is an answer, waits in line, and returns the GRANTED or REJECTED decision. Its request_id may be
-  // another than the request's: a grant that came too late is given back and asked for anew.
+  // another than the request's: a grant that came too late is given back and asked for anew, and who is told when to come
+  // back comes back, if that is in time.
   async lease(request: LeaseRequest, timeoutMs: number): Promise<Decision> {
     const until = Date.now() + timeoutMs
     for (;;) {
@@ -225,10 +239,15 @@ export class Agent {
         }
         const { quota, request_id } = request
         await this.settle({ lease_id: decision.granted.lease_id, request_id, quota, outcome: 'NOT_SENT' })
-      } else if (decision.rejected?.reason !== 'LEASE_EXPIRED') {
-        return decision // the other one says that the grant got lost
+      } else {
+        const { pauseMs, retryOf } = comeBack(decision, request.retry_of)
+        if (pauseMs === null || Date.now() + pauseMs > until) {
+          return decision
+        }
+        await sleep(pauseMs)
+        request = { ...request, retry_of: retryOf }
       }
-      request = { ...request, request_id: randomUUID() } // nothing was sent: no retry_of
+      request = { ...request, request_id: randomUUID() } // each id is over
     }
   }
 

@@ -61,6 +61,11 @@ final class AnswerTap {
         || (stream != null && stream.contentBegun());
   }
 
+  /** Whether a stream said nothing but that the call is refused. */
+  boolean isRefused() {
+    return stream != null && stream.refusal() != null;
+  }
+
   /** What a stream has told of its usage, or null. */
   ProviderUsage usageSoFar() {
     return stream == null ? null : stream.usage();

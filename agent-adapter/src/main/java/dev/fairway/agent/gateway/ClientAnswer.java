@@ -83,9 +83,9 @@ final class ClientAnswer {
     return promised;
   }
 
-  /** Promises a stream of events. */
+  /** Promises a stream of events, unless that was done. */
   void beginStream() {
-    if (isEnded()) {
+    if (isEnded() || promised) {
       return;
     }
     promised = true;
@@ -100,8 +100,24 @@ final class ClientAnswer {
   void comment(String text) {
     if (!commenting && stage.get() == Stage.OPEN) {
       commenting = true;
-      write(utf8(": " + text + "\n\n"));
+      write(ByteBuffer.wrap(utf8(": " + text + "\n\n")));
     }
+  }
+
+  /**
+   * Passes on what an upstream sends before its answer: comments and pings of a stream that may
+   * still turn out to be none. Its head promises the stream.
+   */
+  void passOn(int status, HttpFields headers, ByteBuffer bytes) {
+    whenFree(
+        () -> {
+          if (stage.get() == Stage.OPEN) {
+            beginHead(status, headers, false);
+            promised = true;
+            commenting = true;
+            write(bytes);
+          }
+        });
   }
 
   /**
@@ -113,14 +129,18 @@ final class ClientAnswer {
   void begin(int status, HttpFields headers, boolean lengthHolds, Runnable ready) {
     whenFree(
         () -> {
-          if (!promised && stage.get() == Stage.OPEN) {
-            response.setStatus(status);
-            Headers.toClient(headers, response.getHeaders(), lengthHolds);
-            end.begin();
-            nameRequest();
-          }
+          beginHead(status, headers, lengthHolds);
           ready.run();
         });
+  }
+
+  private void beginHead(int status, HttpFields headers, boolean lengthHolds) {
+    if (!promised && stage.get() == Stage.OPEN) {
+      response.setStatus(status);
+      Headers.toClient(headers, response.getHeaders(), lengthHolds);
+      end.begin();
+      nameRequest();
+    }
   }
 
   /** Where the body goes. What is written after the end fails. */
@@ -312,11 +332,11 @@ final class ClientAnswer {
     }
   }
 
-  private void write(byte[] bytes) {
+  private void write(ByteBuffer bytes) {
     writing(true);
     end.write(
         false,
-        ByteBuffer.wrap(bytes),
+        bytes,
         Callback.from(
             () -> invoker.run(this::onCommented), cause -> invoker.run(() -> onFailed(cause))));
   }
@@ -339,8 +359,8 @@ final class ClientAnswer {
   }
 
   private void runNext() {
-    for (Runnable waiting = next.poll(); waiting != null; waiting = next.poll()) {
-      waiting.run();
+    while (!commenting && !next.isEmpty()) {
+      next.remove().run();
     }
   }
 

@@ -113,6 +113,19 @@ final class Line {
     return true;
   }
 
+  /**
+   * Asks anew for a call that its provider is too busy for, as a repetition of that try; false if
+   * the hold is over.
+   */
+  boolean tryAgain(Grant refused, ProviderSignal signal) {
+    if (context.nowMs() >= untilMs) {
+      return false;
+    }
+    refused.settle(Outcome.OVERLOADED, null, signal);
+    ask(refused.requestId());
+    return true;
+  }
+
   /** Gives the place up. */
   void leave() {
     waiting = false;

@@ -241,6 +241,13 @@ final class ProxiedCall implements PlaceBook.Place {
     }
 
     @Override
+    public boolean tryAgain(Grant refused, ProviderSignal signal) {
+      boolean waits = line.tryAgain(refused, signal);
+      state = waits ? State.WAITING : state;
+      return waits;
+    }
+
+    @Override
     public ClientLink client() {
       return client;
     }

@@ -43,6 +43,18 @@ final class Readings {
             usage.inputTokens(), usage.cacheReadTokens(), usage.cacheWriteTokens(), null, true);
   }
 
+  /**
+   * What a call settles as that was refused inside of a success, where no status says why. Null if
+   * it was not refused for a limit, for want of payment, or because its provider is overloaded.
+   */
+  static Outcome refusal(AnswerClass kind) {
+    return switch (kind) {
+      case RATE_LIMITED, NEVER_FITS, QUOTA_EXHAUSTED, DAILY_QUOTA, BILLING -> Outcome.RATE_LIMITED;
+      case OVERLOADED -> Outcome.OVERLOADED;
+      case OK, ERROR -> null;
+    };
+  }
+
   /** What an answer that is no success settles as. */
   static Outcome outcome(int status, AnswerClass kind) {
     if (kind == AnswerClass.OVERLOADED) {

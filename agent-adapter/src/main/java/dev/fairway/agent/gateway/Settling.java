@@ -57,6 +57,12 @@ final class Settling {
       settle(Outcome.FAILED_AFTER_SEND, reading.usage(), signal);
       return false;
     }
+    Outcome refused = tap.isRefused() ? Readings.refusal(reading.kind()) : null;
+    if (refused != null) {
+      // As with a status that says so: nothing was used.
+      end(refused, null, ProviderReports.signal(signal.status(), reading), true, null);
+      return false;
+    }
     Outcome outcome =
         reading.kind() == AnswerClass.OK
             ? Outcome.SUCCEEDED
@@ -87,11 +93,17 @@ final class Settling {
   }
 
   private void settle(Outcome outcome, ProviderUsage told, ProviderSignal last, boolean failed) {
+    if (!ended) {
+      end(outcome, usage(told), last, failed, told);
+    }
+  }
+
+  private void end(
+      Outcome outcome, UsageReport usage, ProviderSignal last, boolean failed, ProviderUsage told) {
     if (ended) {
       return;
     }
     ended = true;
-    UsageReport usage = usage(told);
     try {
       // First, so that it is known to the next call of whoever hears of the settlement.
       if (plan.counted()) {

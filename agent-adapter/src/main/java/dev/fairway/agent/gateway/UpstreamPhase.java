@@ -9,6 +9,7 @@ import dev.fairway.agent.provider.ProviderProfiles;
 import dev.fairway.agent.provider.ProviderReading;
 import dev.fairway.agent.provider.ResponseBody;
 import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.SignalClass;
 import dev.fairway.schemas.service.ConnectionTrouble;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -49,6 +50,9 @@ final class UpstreamPhase {
 
     /** It goes back in line after a 429; false if its hold is over. */
     boolean requeue(Grant refused, ProviderSignal signal);
+
+    /** It is asked for anew after an overload; false if its hold is over. */
+    boolean tryAgain(Grant refused, ProviderSignal signal);
 
     /** Its client now. */
     ClientLink client();
@@ -143,6 +147,10 @@ final class UpstreamPhase {
     }
     grant.markAnswered();
     Instant receivedAt = Instant.ofEpochMilli(context.epochMs());
+    if (head.getStatus() / 100 == 2 && grant.canRequeue() && isEvents(head.getHeaders())) {
+      new Beginning(head, source, receivedAt).begin();
+      return;
+    }
     if (head.getStatus() / 100 == 2) {
       relay(head.getStatus(), head.getHeaders(), source, receivedAt);
       return;
@@ -163,15 +171,7 @@ final class UpstreamPhase {
         profile()
             .read(Readings.response(status, headers, ResponseBody.of(body.bytes()), receivedAt));
     var signal = ProviderReports.signal(status, reading);
-    boolean again =
-        grant.canRequeue()
-            && status == 429
-            && reading.kind() == AnswerClass.RATE_LIMITED
-            && !retries.isSpent()
-            && requeues < context.config().bounds().requeues();
-    if (again && call.requeue(grant, signal)) {
-      requeues++;
-      context.counters().requeues.increment();
+    if (status == 429 && reading.kind() == AnswerClass.RATE_LIMITED && goesBack(signal)) {
       return;
     }
     Outcome outcome = Readings.outcome(status, reading.kind());
@@ -183,6 +183,70 @@ final class UpstreamPhase {
     boolean last = retries.endsWithError();
     retries.tellLeft(answer);
     answer.upstreamError(status, headers, body, last || (grant.canRequeue() && status == 429));
+  }
+
+  /** Puts a refused call back in line, if it may be made once more. */
+  private boolean goesBack(ProviderSignal signal) {
+    boolean again =
+        grant.canRequeue()
+            && !retries.isSpent()
+            && requeues < context.config().bounds().requeues()
+            && (signal.kind() == SignalClass.OVERLOADED
+                ? call.tryAgain(grant, signal)
+                : call.requeue(grant, signal));
+    if (again) {
+      requeues++;
+      context.counters().requeues.increment();
+    }
+    return again;
+  }
+
+  private static boolean isEvents(HttpFields headers) {
+    String contentType = headers.get("content-type");
+    return contentType != null && contentType.startsWith("text/event-stream");
+  }
+
+  /** A stream of which nobody knows yet whether it will be an answer. */
+  private final class Beginning implements StreamHead.Listener {
+    private final org.eclipse.jetty.client.Response head;
+    private final Instant receivedAt;
+    private final StreamHead stream;
+
+    Beginning(org.eclipse.jetty.client.Response head, Content.Source source, Instant receivedAt) {
+      this.head = head;
+      this.receivedAt = receivedAt;
+      var response =
+          Readings.response(head.getStatus(), head.getHeaders(), ResponseBody.none(), receivedAt);
+      this.stream =
+          new StreamHead(source, profile().stream(response), context.scheduler(), invoker, this);
+    }
+
+    void begin() {
+      stream.begin();
+    }
+
+    @Override
+    public void nothingYet(ByteBuffer bytes) {
+      if (call.isSent()) {
+        call.client().answer().passOn(head.getStatus(), head.getHeaders(), bytes);
+      }
+    }
+
+    @Override
+    public boolean refused(ProviderReading reading) {
+      boolean passes =
+          reading.kind() == AnswerClass.RATE_LIMITED || reading.kind() == AnswerClass.OVERLOADED;
+      return call.isSent() && passes && goesBack(ProviderReports.signal(head.getStatus(), reading));
+    }
+
+    @Override
+    public void begun() {
+      if (call.isSent()) {
+        relay(head.getStatus(), head.getHeaders(), stream, receivedAt);
+      } else {
+        stream.fail(new IllegalStateException("nobody waits for it"));
+      }
+    }
   }
 
   private void onUpstreamFailed(Throwable cause) {
@@ -212,8 +276,7 @@ final class UpstreamPhase {
   private void relay(int status, HttpFields headers, Content.Source source, Instant receivedAt) {
     call.relaying();
     var response = Readings.response(status, headers, ResponseBody.none(), receivedAt);
-    String contentType = headers.get("content-type");
-    boolean events = contentType != null && contentType.startsWith("text/event-stream");
+    boolean events = isEvents(headers);
     AnswerTap tap = new AnswerTap(profile(), response, events);
     Settling settling =
         new Settling(

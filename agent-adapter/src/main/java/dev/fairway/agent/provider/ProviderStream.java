@@ -18,6 +18,8 @@ public final class ProviderStream {
   private final SseReader events = new SseReader(new Handler());
   private ProviderUsage usage;
   private ProviderReading failure;
+  private boolean refused;
+  private boolean begun;
   private boolean contentBegun;
   private boolean finished;
   private boolean outputEnded;
@@ -48,6 +50,24 @@ public final class ProviderStream {
    */
   public ProviderUsage usage() {
     return usage == null ? null : usage.withExact(true);
+  }
+
+  /** Whether an event has come that is no ping. */
+  public boolean begun() {
+    return begun;
+  }
+
+  /** Whether nothing of what was read waits for the rest of its event. */
+  public boolean isBetweenEvents() {
+    return events.isBetweenEvents();
+  }
+
+  /**
+   * The error by which the provider refused the call inside of its answer, before the stream told
+   * any usage or content; null if there is none so far. Such a call may be sent again.
+   */
+  public ProviderReading refusal() {
+    return refused ? failure : null;
   }
 
   /** Whether content has begun, after which the call must not be sent again. */
@@ -87,6 +107,7 @@ public final class ProviderStream {
         failure == null ? ProviderError.of(null, head.headers(), event, "") : null;
     if (error != null) {
       failure = profile.failure(error, head);
+      refused = !contentBegun && usage == null;
       finished = true;
     }
     boolean last = endsOutput(type, event);
@@ -142,11 +163,13 @@ public final class ProviderStream {
 
     @Override
     public void skipped(String name) {
+      begun = true;
       contentBegun = true;
     }
 
     @Override
     public void json(String name, JsonTreeReader data) {
+      begun |= !name.equals("ping");
       if (data.tree().isObject()) {
         accept(name, data.tree());
       }
@@ -154,6 +177,7 @@ public final class ProviderStream {
 
     @Override
     public void text(String name, String text) {
+      begun |= !name.equals("ping");
       if (text.strip().equals("[DONE]")) {
         finished = true;
         usageFinal = usage != null;

@@ -80,6 +80,11 @@ final class SseReader {
     }
   }
 
+  /** Whether all that was read are whole events, comments and other lines that are none. */
+  boolean isBetweenEvents() {
+    return state == State.FIELD && field.length == 0 && !dataSeen && eventName.length == 0;
+  }
+
   /** Ends the stream. An event that was not ended by an empty line counts if its data is whole. */
   void end() {
     if (state != State.FIELD || field.length > 0) {

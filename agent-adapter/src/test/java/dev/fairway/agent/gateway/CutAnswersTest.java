@@ -142,11 +142,11 @@ class CutAnswersTest {
             waits.drain());
     fixture.admission.holds = true;
     try (RawUpstream upstream =
-            RawUpstream.of(CHUNKED.formatted("text/event-stream") + chunk("event: ping\n\n"));
+            RawUpstream.of(CHUNKED.formatted("text/event-stream") + chunk("data: {}\n\n"));
         Socket client = ask(upstream, version, CLOSE, GatewayFixture.streamed("hi"))) {
       String begun = readUntil(client, ": ");
       fixture.admission.asked.get(0).grant(fixture.admission);
-      begun += readUntil(client, "event: ping");
+      begun += readUntil(client, "data: {}");
 
       // when
       upstream.end(RawUpstream.End.CLOSED);

@@ -59,6 +59,9 @@ final class FakeAdmission implements Admission {
   private final AtomicInteger requestIds = new AtomicInteger();
   volatile boolean holds;
 
+  /** Whether calls that go back in line wait there, whatever others do. */
+  volatile boolean holdsRequeues;
+
   /** Whether each try after a 429 is a first attempt, as where the coordinator is silent. */
   volatile boolean restarts;
 
@@ -195,7 +198,7 @@ final class FakeAdmission implements Admission {
       Asked again =
           new Asked(null, new CompletableFuture<>(), requestId, restarts ? 1 : attempt + 1);
       requeued.add(again);
-      if (!holds) {
+      if (!holds && !holdsRequeues) {
         again.grant(FakeAdmission.this);
       }
       return again.answer();

@@ -83,6 +83,7 @@ class GatewayKillIT {
           .untilAsserted(() -> assertThat(givenBack(up)).containsAll(dead));
       assertThat(living.path("status").asText()).as(living.toString()).isEqualTo("GRANTED");
       assertThat(events(up, LeaseExpired.class)).isEmpty();
+      settle(up, living); // a lease that is open is waited for when the gateway stops
       up.stop();
     }
   }
@@ -99,6 +100,18 @@ class GatewayKillIT {
                     .build(),
                 HttpResponse.BodyHandlers.ofString())
             .body());
+  }
+
+  private void settle(UpChild up, JsonNode lease) throws IOException, InterruptedException {
+    String path = "/v1/leases/" + lease.path("id").asText() + "/settle";
+    int status =
+        http.send(
+                HttpRequest.newBuilder(URI.create(up.addresses().gateway() + path))
+                    .POST(HttpRequest.BodyPublishers.ofString("{\"outcome\":\"NOT_SENT\"}"))
+                    .build(),
+                HttpResponse.BodyHandlers.discarding())
+            .statusCode();
+    assertThat(status).isEqualTo(200);
   }
 
   /** Requests of agents behind the gateway whose ids begin so. */

@@ -87,6 +87,47 @@ class HttpExamplesInteropIT {
     }
   }
 
+  @Test
+  void shouldComeBackWhenItIsTold() throws Exception {
+    // given
+    Peers.requireRuns(Example.PYTHON.program, List.of(Example.PYTHON.program, "--version"));
+    List<String> bodies = new CopyOnWriteArrayList<>();
+    List<String> answers =
+        List.of(
+            "{\"id\":\"r1\",\"request_id\":\"r1\",\"status\":\"REJECTED\",\"reason\":\"QUEUE_FULL\",\"message\":\"\",\"retry_after_ms\":10}",
+            "{\"id\":\"r2\",\"request_id\":\"r2\",\"status\":\"REJECTED\",\"reason\":\"DEADLINE_PASSED\",\"message\":\"\",\"retry_after_ms\":10}",
+            "{\"id\":\"r3\",\"request_id\":\"r3\",\"status\":\"GRANTED\",\"attempt\":1}",
+            "{\"id\":\"r3\",\"status\":\"SETTLED\"}");
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
+    server.createContext(
+        "/v1/leases",
+        exchange -> {
+          try (exchange) {
+            byte[] body = exchange.getRequestBody().readAllBytes();
+            bodies.add(new String(body, StandardCharsets.UTF_8));
+            byte[] answer = answers.get(bodies.size() - 1).getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, answer.length);
+            exchange.getResponseBody().write(answer);
+          }
+        });
+    server.start();
+    try {
+      // when
+      Peers.Result result =
+          run(Example.PYTHON, "http://127.0.0.1:" + server.getAddress().getPort(), "ant/sonnet");
+
+      // then: each request names the one that was rejected
+      assertThat(result.exitCode()).as(result.toString()).isZero();
+      assertThat(bodies).hasSize(4);
+      assertThat(bodies.get(0)).doesNotContain("retry_of");
+      assertThat(bodies.get(1)).contains("\"retry_of\": \"r1\"");
+      assertThat(bodies.get(2)).contains("\"retry_of\": \"r2\"");
+    } finally {
+      server.stop(0);
+    }
+  }
+
   /** The first connection of each call breaks off; asked again, it has the same key. */
   @Test
   void shouldAskAgainWithTheSameKeyWhenNoAnswerComes() throws Exception {

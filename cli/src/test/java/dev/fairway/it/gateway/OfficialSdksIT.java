@@ -1,14 +1,19 @@
 package dev.fairway.it.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.anthropic.client.AnthropicClient;
 import com.anthropic.client.okhttp.AnthropicOkHttpClient;
+import com.anthropic.core.Timeout;
 import com.anthropic.core.http.StreamResponse;
+import com.anthropic.errors.AnthropicServiceException;
 import com.anthropic.models.messages.MessageCountTokensParams;
 import com.anthropic.models.messages.MessageCreateParams;
 import com.anthropic.models.messages.RawMessageStreamEvent;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.openai.client.OpenAIClient;
 import com.openai.client.okhttp.OpenAIOkHttpClient;
 import com.openai.models.chat.completions.ChatCompletionChunk;
@@ -17,8 +22,11 @@ import com.openai.models.chat.completions.ChatCompletionStreamOptions;
 import com.openai.models.embeddings.EmbeddingCreateParams;
 import com.openai.models.responses.ResponseCreateParams;
 import com.openai.models.responses.ResponseStreamEvent;
+import dev.fairway.cli.ops.Pipeline;
+import dev.fairway.cli.ops.QuotaStore;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.Settlement;
+import dev.fairway.schemas.Topics;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -26,8 +34,13 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -38,6 +51,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The official SDKs, unmodified, see through the gateway what they see of the provider itself. */
 class OfficialSdksIT {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  /** For how long an impatient client waits for the next byte. */
+  private static final Duration BYTE_WAIT = Duration.ofSeconds(3);
+
+  private static final Pattern KEPT_ALIVE =
+      Pattern.compile("fairway_gateway_kept_alive_total (\\d+)");
   private static EmulatedApis apis;
   private static GatewayUp up;
 
@@ -48,6 +67,14 @@ class OfficialSdksIT {
         GatewayUp.start(
             """
             quotas:
+              - id: ant/held
+                provider: anthropic
+                models: ["claude-held-*"]
+                limits: {concurrent_requests: 1}
+              - id: ant/removed
+                provider: anthropic
+                models: ["claude-removed-*"]
+                limits: {concurrent_requests: 1}
               - id: ant/sonnet
                 provider: anthropic
                 models: ["claude-*"]
@@ -57,6 +84,8 @@ class OfficialSdksIT {
                 models: ["gpt-*", "text-embedding-*"]
                 limits: {requests_per_minute: 10000, tokens_per_minute: 10000000}
             gateway:
+              patience_margin: 1s
+              keep_alive: 200ms
               upstreams:
                 anthropic: {provider: anthropic, url: "%URL%", key: {file: "%KEY%"}}
                 openai: {provider: openai, url: "%URL%", key: {file: "%KEY%"}}
@@ -137,6 +166,104 @@ class OfficialSdksIT {
         });
     assertSame(OpenAiSide::of, sdk -> sdk.embeddings().create(embedding).toString());
     assertSettled("oai/gpt", 6);
+  }
+
+  /** Without a byte the SDK would give up, and its client's call fail. */
+  @Test
+  void shouldHoldAStreamForLongerThanItsClientWaitsForAByte() throws Exception {
+    // given: another agent has the only slot
+    String slot = takeSlot("ant/held");
+    MessageCreateParams held = hello("claude-held-4-5");
+    AnthropicClient direct = AnthropicSide.of(apis.url());
+    AnthropicClient through = impatient();
+    final long kept = keptAlive();
+
+    // when
+    CompletableFuture<List<String>> answer =
+        CompletableFuture.supplyAsync(() -> streamed(through, held));
+    await().atMost(PATIENCE).until(() -> keptAlive() > kept);
+    await().during(BYTE_WAIT).atMost(PATIENCE).until(() -> !answer.isDone());
+    giveSlot(slot);
+
+    // then
+    assertThat(answer.get(60, TimeUnit.SECONDS)).isEqualTo(streamed(direct, held));
+    assertThat(answer.get()).asString().contains("w\u00f6rld");
+    await()
+        .atMost(PATIENCE)
+        .untilAsserted(
+            () ->
+                assertThat(settlements("ant/held").map(Settlement::getOutcome))
+                    .containsExactlyInAnyOrder(Outcome.NOT_SENT, Outcome.SUCCEEDED));
+  }
+
+  @Test
+  void shouldEndAHeldStreamThatIsRefusedWithTheProvidersOwnErrorEvent() throws Exception {
+    // given
+    takeSlot("ant/removed");
+    AnthropicClient through = impatient();
+    final long kept = keptAlive();
+    final int upstream = apis.calls.size();
+
+    // when: its quota is gone while it waits
+    CompletableFuture<List<String>> answer =
+        CompletableFuture.supplyAsync(() -> streamed(through, hello("claude-removed-4-5")));
+    await().atMost(PATIENCE).until(() -> keptAlive() > kept);
+    try (Pipeline pipeline = new Pipeline(up.bootstrap(), up.registry(), new Topics(), Map.of())) {
+      new QuotaStore(pipeline).remove("ant/removed");
+    }
+
+    // then: the status was sent long ago, and says nothing of it
+    Throwable error = catchThrowable(() -> answer.get(60, TimeUnit.SECONDS)).getCause();
+    assertThat(error).isInstanceOf(AnthropicServiceException.class);
+    assertThat(error).hasMessageContaining("UNKNOWN_QUOTA");
+    assertThat(((AnthropicServiceException) error).statusCode()).isEqualTo(200);
+    assertThat(apis.calls).hasSize(upstream);
+  }
+
+  private static MessageCreateParams hello(String model) {
+    return MessageCreateParams.builder().model(model).maxTokens(64).addUserMessage("Hello").build();
+  }
+
+  private static AnthropicClient impatient() {
+    return AnthropicOkHttpClient.builder()
+        .baseUrl(up.url())
+        .apiKey("caller")
+        .maxRetries(0)
+        .timeout(Timeout.builder().read(BYTE_WAIT).request(PATIENCE).build())
+        .build();
+  }
+
+  private static List<String> streamed(AnthropicClient sdk, MessageCreateParams params) {
+    try (StreamResponse<RawMessageStreamEvent> stream = sdk.messages().createStreaming(params)) {
+      return stream.stream().map(Objects::toString).toList();
+    }
+  }
+
+  private static String takeSlot(String quota) throws IOException, InterruptedException {
+    byte[] lease =
+        post(
+            up.url() + "/v1/leases",
+            "{\"quota\":\"%s\",\"agent\":\"other\",\"input_tokens\":1,\"wait_ms\":30000}"
+                .formatted(quota));
+    JsonNode granted = new ObjectMapper().readTree(lease);
+    assertThat(granted.path("status").asText()).as(granted.toString()).isEqualTo("GRANTED");
+    return granted.path("id").asText();
+  }
+
+  private static void giveSlot(String id) throws IOException, InterruptedException {
+    post(up.url() + "/v1/leases/" + id + "/settle", "{\"outcome\":\"NOT_SENT\"}");
+  }
+
+  private static long keptAlive() throws IOException, InterruptedException {
+    String metrics =
+        HttpClient.newHttpClient()
+            .send(
+                HttpRequest.newBuilder(URI.create(up.url() + "/metrics")).build(),
+                HttpResponse.BodyHandlers.ofString())
+            .body();
+    Matcher told = KEPT_ALIVE.matcher(metrics);
+    assertThat(told.find()).isTrue();
+    return Long.parseLong(told.group(1));
   }
 
   @ParameterizedTest

@@ -11,8 +11,10 @@ import dev.fairway.schemas.DuplicateIgnored;
 import dev.fairway.schemas.LeaseCancelled;
 import dev.fairway.schemas.LeaseGranted;
 import dev.fairway.schemas.LeaseQueued;
+import dev.fairway.schemas.LeaseRejected;
 import dev.fairway.schemas.LeaseSettled;
 import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RequestLease;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -52,6 +54,42 @@ abstract class AgentProgramContract {
 
   private static String quotaOf(String key) {
     return key + "/model";
+  }
+
+  @Test
+  void shouldComeBackForItsPlaceWhenItIsTold() {
+    // given: a bucket in debt, for longer than anybody is to wait
+    String key = name + "-back";
+    pipeline.define(
+        quotaOf(key),
+        "limits: {input_tokens_per_minute: 60000}, depth: {input_tokens: 1000}, max_queue_wait:"
+            + " 500ms, margin: {mode: RATE, start: 1.0, floor: 1.0}");
+    AgentProgram.CONFLUENT_PYTHON
+        .job(pipeline, name + "-debtor")
+        .ask("debt", quotaOf(key), 900)
+        .await("debt", DecisionStatus.GRANTED)
+        .settle("debt", quotaOf(key), Outcome.SUCCEEDED, 20_000L)
+        .run();
+    pipeline.events(key, LeaseSettled.class, 1);
+
+    // when
+    program.oneCall(pipeline, name + "-caller", quotaOf(key), "r-1");
+
+    // then
+    List<LeaseRejected> rejected = pipeline.events(key, LeaseRejected.class, 1);
+    assertThat(rejected.get(0).getReason()).isEqualTo(RejectReason.QUEUE_WAIT_TOO_LONG);
+    String granted = pipeline.events(key, LeaseGranted.class, 2).get(1).getRequestId();
+    assertThat(granted).isNotEqualTo("r-1");
+    assertThat(
+            pipeline.journal(key, journal -> true).stream()
+                .map(AdmissionEvent::getCommand)
+                .filter(RequestLease.class::isInstance)
+                .map(command -> ((RequestLease) command).getRequest())
+                .filter(request -> request.getRequestId().equals(granted)))
+        .isNotEmpty()
+        .allMatch(
+            request ->
+                rejected.get(rejected.size() - 1).getRequestId().equals(request.getRetryOf()));
   }
 
   @Test

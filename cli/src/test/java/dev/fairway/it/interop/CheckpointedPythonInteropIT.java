@@ -5,12 +5,16 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.fairway.it.Peers;
+import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.DecisionRepeated;
 import dev.fairway.schemas.DecisionStatus;
 import dev.fairway.schemas.LeaseGranted;
 import dev.fairway.schemas.LeaseQueued;
+import dev.fairway.schemas.LeaseRejected;
+import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.LeaseSettled;
 import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.RequestLease;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -152,6 +156,63 @@ class CheckpointedPythonInteropIT {
     }
   }
 
+  /** The id of a request that was rejected stands for the rejection for ten minutes. */
+  @Test
+  void shouldComeBackForItsPlaceWhereItWasRejectedWhileItWasGone() throws Exception {
+    // given: killed in line, where its request may be for two seconds
+    String key = "python-late";
+    String quota = key + "/slot";
+    pipeline.define(quota, "limits: {concurrent_requests: 1}, max_queue_wait: 1s");
+    AgentProgram.CONFLUENT_PYTHON
+        .job(pipeline, key + "-holder")
+        .ask("held", quota, 1)
+        .await("held", DecisionStatus.GRANTED)
+        .run();
+    Files.writeString(folder.resolve("same.txt"), "a".repeat(600));
+    Process first = start("first", quota);
+    try {
+      String rejected = pipeline.events(key, LeaseQueued.class, 1).get(0).getRequestId();
+      first.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
+      pipeline.events(key, LeaseRejected.class, 1);
+
+      // when
+      Process second = start("second", quota);
+      try {
+        pipeline.events(key, LeaseQueued.class, 2);
+        AgentProgram.CONFLUENT_PYTHON.job(pipeline, key + "-holder").cancel("held", quota).run();
+        assertThat(second.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      } finally {
+        second.destroyForcibly();
+      }
+
+      // then: nothing is read again, and each request names the one before, whose place it has
+      List<String> output = output("second");
+      assertThat(second.exitValue()).as("%s", output).isZero();
+      assertThat(output)
+          .startsWith("resumed: 0 of 1 files changed", "waiting as " + rejected)
+          .last()
+          .asString()
+          .startsWith("settled ");
+      List<LeaseRequest> asked =
+          pipeline.journal(key, journal -> true).stream()
+              .map(AdmissionEvent::getCommand)
+              .filter(RequestLease.class::isInstance)
+              .map(command -> ((RequestLease) command).getRequest())
+              .filter(request -> request.getAgentId().equals(AGENT))
+              .toList();
+      List<String> ids = asked.stream().map(LeaseRequest::getRequestId).distinct().toList();
+      assertThat(ids).hasSizeGreaterThan(1).startsWith(rejected);
+      for (LeaseRequest request : asked) {
+        int place = ids.indexOf(request.getRequestId());
+        assertThat(request.getRetryOf()).isEqualTo(place == 0 ? null : ids.get(place - 1));
+      }
+      assertThat(calls).hasValue(1);
+      assertThat(pipeline.events(key, LeaseGranted.class, 2)).hasSize(2);
+    } finally {
+      first.destroyForcibly();
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"{\"goal\": \"te", "{\"version\": 2}", "[]", "{\"next_call\": null}"})
   void shouldSayThatItsCheckpointIsNone(String content) throws Exception {
@@ -174,6 +235,10 @@ class CheckpointedPythonInteropIT {
   }
 
   private Process start(String name) {
+    return start(name, QUOTA);
+  }
+
+  private Process start(String name, String quota) {
     return Peers.startPython(
         SCRIPT,
         List.of(
@@ -182,7 +247,7 @@ class CheckpointedPythonInteropIT {
             AgentProgram.SCHEMAS,
             pipeline.topics().prefix(),
             AGENT,
-            QUOTA,
+            quota,
             folder.toString()),
         Map.of(
             "PROVIDER_URL", "http://127.0.0.1:" + provider.getAddress().getPort() + "/v1/messages"),

@@ -124,17 +124,17 @@ final class InteropPipeline implements AutoCloseable {
    * tokens; returns when it holds.
    */
   void define(String quotaId) {
+    define(
+        quotaId,
+        "limits: {input_tokens_per_minute: 60}, depth: {input_tokens: "
+            + DEPTH_TOKENS
+            + "}, margin: {start: 1.0, floor: 1.0}");
+  }
+
+  /** Defines a quota by its fields in YAML, without the id; returns when it holds. */
+  void define(String quotaId, String fields) {
     Quota quota =
-        QuotaYaml.parse(
-                """
-                quotas:
-                  - id: %s
-                    limits: {input_tokens_per_minute: 60}
-                    depth: {input_tokens: %d}
-                    margin: {start: 1.0, floor: 1.0}
-                """
-                    .formatted(quotaId, DEPTH_TOKENS),
-                quotaId)
+        QuotaYaml.parse("quotas: [{id: %s, %s}]".formatted(quotaId, fields), quotaId)
             .quotas()
             .get(0);
     new QuotaStore(pipeline).put(quota);

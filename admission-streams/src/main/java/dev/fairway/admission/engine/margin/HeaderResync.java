@@ -23,6 +23,10 @@ import java.util.List;
  * its level is known as an interval only: calls sent clearly after the one that brought the signal
  * are not in its number yet, calls sent about the same time may or may not be. The balance is moved
  * into that interval and no further.
+ *
+ * <p>A signal that does not tell its age is as old as its call at the most: what may have refilled
+ * since bounds the balance from above, what surely has (nothing) from below, and where its age
+ * matters it is not read at all. SEED takes it for one of now.
  */
 public final class HeaderResync {
   /**
@@ -42,6 +46,10 @@ public final class HeaderResync {
   private final Lease own;
   private final Signal signal;
   private final long sentAtMs;
+  private final long ageMsMin;
+  private final long ageMsMax;
+
+  /** The earliest time at which it can have been answered. */
   private final long answeredAtMs;
 
   /** A signal that came with the settlement of that lease, after the settlement was applied. */
@@ -51,7 +59,11 @@ public final class HeaderResync {
     this.own = own;
     this.signal = signal;
     this.sentAtMs = own.sentAtMs();
-    this.answeredAtMs = tx.nowMs() - ageMs();
+    boolean told = signal.ageMs() != null || !quota.policy().observes();
+    long sinceMs = tx.nowMs() - (own.sendKnown() ? own.sentAtMs() : own.grantedAtMs());
+    this.ageMsMin = signal.ageMs() == null ? 0 : signal.ageMs();
+    this.ageMsMax = told ? ageMsMin : Math.max(0, sinceMs);
+    this.answeredAtMs = tx.nowMs() - ageMsMax;
   }
 
   /** Learns limits, then moves balances, as far as the signal says anything usable. */
@@ -62,6 +74,9 @@ public final class HeaderResync {
         LearnedLimits.named(tx, quota, d, reading.limit());
         learnReset(d, reading.resetMs());
       }
+    }
+    if (ageMsMax > QuotaState.RESYNC_WINDOW_MS) {
+      return; // What was called since then is no longer known in full.
     }
     Long newest = quota.lastSignalSentAtMs();
     if (newest != null && sentAtMs < newest - GUARD_MS) {
@@ -86,6 +101,7 @@ public final class HeaderResync {
   private void learnReset(Dimension d, Long resetMs) {
     if (quota.policy().window() != Window.FIXED
         || resetMs == null
+        || ageMsMax - ageMsMin > GUARD_MS
         || resetMs <= 0
         || resetMs > FixedWindow.WINDOW_MS) {
       return;
@@ -112,7 +128,7 @@ public final class HeaderResync {
     }
     return quota.policy().countsAtStart(d)
         || quota.policy().marginMode() == MarginModeName.RATE
-        || ageMs() <= LONGEST_OUTPUT_AGE_MS;
+        || ageMsMax <= LONGEST_OUTPUT_AGE_MS;
   }
 
   /** -1 and its kin mean unknown, and more remaining than the limit is not a reading. */
@@ -151,20 +167,20 @@ public final class HeaderResync {
         quota.marginMode(d).name() == MarginModeName.ADAPTIVE
             && quota.policy().countsAtStart(d)
             && own.sendKnown();
-    return tells ? Math.max(ageMs(), tx.nowMs() - sentAtMs) : ageMs();
+    return tells ? Math.max(ageMsMax, tx.nowMs() - sentAtMs) : ageMsMax;
   }
 
   private Event.Resync move(Dimension d, Reading reading) {
     long remaining = reading.remaining();
     boolean boundOnly = isOfLargerLimit(d, reading);
     long most = boundOnly ? FixedPoint.MAX_AMOUNT : Math.max(quota.depth(d), quota.cap(d));
-    long provider = level(d, remaining, most, ageMs());
+    long provider = level(d, remaining, most, ageMsMin);
     Others others = new Others(d);
     quota.forEachSentFrom(sentAtMs - GUARD_MS, others::add);
     if (!quota.policy().countsAtStart(d)) {
       // Output counts as it is produced: what open calls still have to produce is in no header.
       others.unseen = Amounts.saturatedAdd(others.unseen, quota.reserved().get(d));
-      if (own.status() == Status.SETTLED && ageMs() > 0) {
+      if (own.status() == Status.SETTLED && ageMsMax > 0) {
         others.ambiguous = Amounts.saturatedAdd(others.ambiguous, own.charged().get(d));
       }
     }
@@ -212,10 +228,6 @@ public final class HeaderResync {
     long most = Math.max(0, taken - (ours - others.ambiguous));
     long before = quota.outside(d).perMinuteMilli() / 1000;
     return Math.max(least, Math.min(before, most)) * 1000;
-  }
-
-  private long ageMs() {
-    return signal.ageMs() == null ? 0 : signal.ageMs();
   }
 
   /** What other calls hold that the provider's number cannot, or may not, contain. */
