@@ -51,11 +51,12 @@
  *
  * Where nobody coordinates, clients that were refused together come back together, and a random
  * wait, uniform up to an exponential bound, spreads them (full jitter: Brooker, AWS Architecture
- * Blog, 2015). The engine draws nothing: who is in line goes by its tag, and who is rejected is
- * told its own {@code retry_at}, now + ETA, behind all that is ahead of it, so that those times lie
- * as far apart as the calls are long; none is at once. What all wait for alike, a hold, ends in a
- * line with a ramp, not in a crowd. Full jitter is what agents fall back to beside a silent
- * coordinator, and the control that simulations are held against.
+ * Blog, 2015). The engine draws nothing: who is rejected is told when it would fit behind all that
+ * is in line, and none is called back at once. Those who are rejected together are told about the
+ * same time; they come back to a line, where kept places order them, and not to the provider, so
+ * that a crowd costs requests and no 429s. What all wait for alike, a long hold, ends in a ramp. Full
+ * jitter is what agents fall back to beside a silent coordinator, and the control that simulations
+ * are held against.
  *
  * <h2>The margin</h2>
  *
