@@ -4,6 +4,7 @@ package dev.fairway.admission.engine;
 public final class EngineException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  /** With what failed, for people, and why. */
   public EngineException(String message, Throwable cause) {
     super(message, cause);
   }

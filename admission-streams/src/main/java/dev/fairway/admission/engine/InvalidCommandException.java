@@ -8,6 +8,7 @@ package dev.fairway.admission.engine;
 public final class InvalidCommandException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  /** With what was expected, what was found, and what to do, for people. */
   public InvalidCommandException(String message) {
     super(message);
   }

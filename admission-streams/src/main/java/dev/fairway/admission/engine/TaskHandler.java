@@ -13,6 +13,7 @@ import dev.fairway.admission.engine.state.TaskGraph;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -21,13 +22,16 @@ import java.util.TreeSet;
 /**
  * A task changed. Who waits for a call of a task that others wait for weighs more, at once.
  *
- * <p>Bounded: of the tasks upstream of the change {@value #MAX_TASKS} are looked at, nearest first,
- * and of their waiting requests {@value #MAX_REWEIGHTED}; who is beyond keeps its weight until its
- * task is touched again.
+ * <p>Bounded by what one command may cause: of the tasks upstream of the change {@value #MAX_TASKS}
+ * are looked at, nearest first, and of their waiting requests {@value #MAX_REWEIGHTED} are weighed
+ * anew, those of a task in the order in which they go. Who is beyond keeps its weight until a task
+ * that waits for it changes again.
  */
 final class TaskHandler {
   private static final int MAX_TASKS = 100;
-  private static final int MAX_REWEIGHTED = 100;
+
+  /** Leaves room for whom it lets go. */
+  static final int MAX_REWEIGHTED = Transaction.MAX_EVENTS - 100;
 
   private TaskHandler() {}
 
@@ -70,9 +74,12 @@ final class TaskHandler {
     Set<String> quotas = new TreeSet<>();
     int left = MAX_REWEIGHTED;
     for (String task : tasks) {
-      for (String identity : List.copyOf(tx.state().waitersOf(task))) {
-        if (left > 0 && reweight(tx, tx.state().waiter(identity))) {
-          quotas.add(tx.state().waiter(identity).request().quotaId());
+      List<Waiter> waiting = new ArrayList<>();
+      tx.state().waitersOf(task).forEach(identity -> waiting.add(tx.state().waiter(identity)));
+      waiting.sort(Comparator.comparingLong(Waiter::finishTag).thenComparingLong(Waiter::arrival));
+      for (Waiter waiter : waiting) {
+        if (left > 0 && reweight(tx, waiter)) {
+          quotas.add(waiter.request().quotaId());
           left--;
         }
       }

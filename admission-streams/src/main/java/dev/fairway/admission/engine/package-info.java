@@ -27,6 +27,12 @@
  * of input, tokens, output, requests. When a call settles, F_a moves by (actual - charged cost)/w,
  * so that under-estimating does not pay.
  *
+ * <p>Costs are measured at the limits as they are defined; a lower limit that is learned from
+ * answers changes none. A definition that changes them measures all anew that is compared: calls
+ * that are out cost what their estimates cost now, so that their ends move F_a by what they used
+ * beyond those, and in the line of an agent each call begins where the one before it ends now. The
+ * first keeps its start S; where a call is shorter than it was, none ends before v that did not.
+ *
  * <h2>Two levels, and who passes</h2>
  *
  * Tenants are flows of the same rule one level up: with weight W, a tenant that waits since start
@@ -40,6 +46,17 @@
  * against what the head takes, small ones (backfill, as in EASY: Lifka, JSSPP 1995, with a bound
  * instead of a reservation). Who passes moves no virtual time, and goes in the order of tags within
  * its lane, so that waits can still be told.
+ *
+ * <h2>Waits</h2>
+ *
+ * Where nobody coordinates, clients that were refused together come back together, and a random
+ * wait, uniform up to an exponential bound, spreads them (full jitter: Brooker, AWS Architecture
+ * Blog, 2015). The engine draws nothing: who is rejected is told when it would fit behind all that
+ * is in line, and none is called back at once. Those who are rejected together are told about the
+ * same time; they come back to a line, where kept places order them, and not to the provider, so
+ * that a crowd costs requests and no 429s. What all wait for alike, a long hold, ends in a ramp. Full
+ * jitter is what agents fall back to beside a silent coordinator, and the control that simulations
+ * are held against.
  *
  * <h2>The margin</h2>
  *
@@ -81,6 +98,13 @@
  * AUTO is ADAPTIVE for a dimension whose header is younger than a minute, else RESERVE where it is
  * shallow, else RATE. A level without fresh headers drifts, so the way back has a time of its own:
  * a change of mode is an event, due like an expiry, and keeps the balance, clipped to its new cap.
+ *
+ * <h2>Waves</h2>
+ *
+ * Whether 429s come in waves is told by the dispersion index of their number in a bin, 1 for a
+ * Poisson process. Whether the waves are those of the agents' turns: if a part p of the calls that
+ * turns want, chosen by chance, were refused, an index D of theirs would leave 1 + p (D - 1), as of
+ * any thinned process. What 429s have beyond that comes from elsewhere.
  *
  * <h2>What is learned</h2>
  *

@@ -23,7 +23,8 @@ final class TrafficMapper {
         t.retrySpend(),
         window(t.last()),
         window(t.beforeLast()),
-        Values.list(t.waves(), w -> new WavesRow(w.bin(), w.count(), w.mean(), w.meanSquare())));
+        Values.list(t.waves(), TrafficMapper::waves),
+        Values.list(t.asked(), TrafficMapper::waves));
   }
 
   static Row.TrafficRow row(TrafficRow from) {
@@ -38,9 +39,19 @@ final class TrafficMapper {
             from.getRetrySpend(),
             window(from.getLast()),
             window(from.getBeforeLast()),
-            Values.list(
-                from.getWaves(),
-                w -> new Waves(w.getBin(), w.getCount(), w.getMean(), w.getMeanSquare()))));
+            Values.list(from.getWaves(), TrafficMapper::waves),
+            // Rows written before that was counted have none.
+            from.getAsked().isEmpty()
+                ? Waves.NO_SCALE
+                : Values.list(from.getAsked(), TrafficMapper::waves)));
+  }
+
+  private static WavesRow waves(Waves w) {
+    return new WavesRow(w.bin(), w.count(), w.mean(), w.meanSquare());
+  }
+
+  private static Waves waves(WavesRow w) {
+    return new Waves(w.getBin(), w.getCount(), w.getMean(), w.getMeanSquare());
   }
 
   private static TrafficWindow window(Traffic.Window from) {

@@ -35,6 +35,35 @@ class RankTest {
             new TaskUpdate(id, null, "worker", null, state, List.of(blockedOn))));
   }
 
+  @Test
+  void shouldWeighAllThatWaitOfATaskAnewWhenOthersWaitForIt() {
+    // given: more than one command may tell of
+    EngineContext context = quota().start();
+    context.restoring = false;
+    for (int i = 0; i < 450; i++) {
+      ask("t" + i, "a" + i % 9, 1_000).task("T").of(context);
+    }
+    for (int i = 0; i < 150; i++) {
+      ask("s" + i, "a" + i % 9, 1_000).task("S").of(context);
+    }
+
+    // when
+    List<Event> all = task(context, "U", TaskUpdate.State.BLOCKED, "S");
+    List<Event> most = task(context, "V", TaskUpdate.State.BLOCKED, "T");
+
+    // then: those that go first, where not all can be
+    assertThat(reweighted(all)).hasSize(150);
+    assertThat(reweighted(most)).hasSize(TaskHandler.MAX_REWEIGHTED).startsWith("t0");
+    assertThat(waiter(context, "t449").weightMilli()).isEqualTo(1000);
+  }
+
+  private static List<String> reweighted(List<Event> events) {
+    return events.stream()
+        .filter(WaiterReweighted.class::isInstance)
+        .map(e -> ((WaiterReweighted) e).requestId())
+        .toList();
+  }
+
   // ---- attempts and budgets
 
   @Test
@@ -174,19 +203,6 @@ class RankTest {
 
     // then
     assertThat(only(events, WaiterReweighted.class).weightMilli()).isEqualTo(1_000);
-  }
-
-  @Test
-  void shouldReweighABoundedNumberOfWaiters() {
-    // given
-    EngineContext context = quota().start();
-    IntStream.range(0, 150).forEach(i -> ask("r" + i, "a" + i, 1_000).task("T").of(context));
-
-    // when
-    List<Event> events = task(context, "V", TaskUpdate.State.BLOCKED, "T");
-
-    // then
-    assertThat(events.stream().filter(WaiterReweighted.class::isInstance)).hasSize(100);
   }
 
   @Test

@@ -73,6 +73,70 @@ class StormAlertTest {
   }
 
   @Test
+  void shouldHoldWavesOfRefusalsAgainstThoseOfTurns() {
+    // given: calls wanted ten at a time, and one by one, of which a half is refused
+    Random random = new Random(20_261_130L);
+    Waves inWaves = Waves.NONE;
+    Waves evenly = Waves.NONE;
+    Waves refused = Waves.NONE;
+    long atMs = 1_000_000;
+
+    // when
+    for (int i = 0; i < 600; i++) {
+      atMs += 1_000;
+      evenly = random.nextInt(2) == 0 ? evenly.with(atMs, 1_000) : evenly;
+      for (int n = 0; i % 20 == 0 && n < 10; n++) {
+        inWaves = inWaves.with(atMs, 1_000);
+        refused = random.nextInt(2) == 0 ? refused.with(atMs, 1_000) : refused;
+      }
+    }
+    Waves refusals = refused.at(atMs + 1_000, 1_000);
+
+    // then: chance alone would leave as much of the waves of turns, and nothing of no waves
+    assertThat(refusals.dispersionBy(inWaves.at(atMs + 1_000, 1_000)))
+        .isBetween(.8 * refusals.dispersion(), 1.2 * refusals.dispersion());
+    assertThat(refusals.dispersionBy(evenly.at(atMs + 1_000, 1_000))).isLessThan(1.5);
+  }
+
+  @Test
+  void shouldSayWhetherWavesAreThoseOfTurns() {
+    // when: calls that are wanted ten at a time, or one by one, are refused ten at a time
+    List<String> ofTurns = details(wavesOfRefusals(true));
+    List<String> ofOthers = details(wavesOfRefusals(false));
+
+    // then
+    assertThat(ofTurns).isNotEmpty().allMatch(d -> d.contains("are those of the agents' turns"));
+    assertThat(ofOthers).isNotEmpty().allMatch(d -> d.contains("is not the agents' turns"));
+  }
+
+  private static List<Event> wavesOfRefusals(boolean turnsInWaves) {
+    StormAlertTest fleet = new StormAlertTest();
+    fleet.context.submit(
+        new Command.DefineQuota(
+            Redefined.like(EngineContext.quota(tokens(6_000_000), tokens(5_900_000)))
+                .preset(QuotaDefinition.Preset.SEED)
+                .definition(),
+            EngineContext.SALT));
+    List<Event> events = new ArrayList<>();
+    for (int wave = 0; wave < 24; wave++) {
+      List<LeaseGranted> leases = new ArrayList<>();
+      for (int i = 0; i < 10; i++) {
+        events.addAll(fleet.context.sleep(turnsInWaves ? i == 0 ? 40_000 : 0 : 4_000));
+        leases.add(fleet.granted("r" + wave + "-" + i, null));
+      }
+      leases.forEach(lease -> events.addAll(fleet.settle(lease, Outcome.RATE_LIMITED)));
+    }
+    return events;
+  }
+
+  private static List<String> details(List<Event> events) {
+    return events.stream()
+        .filter(e -> e instanceof AlertRaised a && a.kind() == AlertKind.REFUSALS_IN_WAVES)
+        .map(e -> ((AlertRaised) e).detail())
+        .toList();
+  }
+
+  @Test
   void shouldRaiseMoreRefusalsThanTasks() {
     // given
     List<Event> events = new ArrayList<>();

@@ -27,6 +27,7 @@ import dev.fairway.admission.engine.state.Standing;
 import dev.fairway.admission.engine.state.Taken;
 import dev.fairway.admission.engine.state.Waiter;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Supplier;
@@ -576,7 +577,12 @@ public final class RandomValues extends RandomScalars {
         number(),
         window(),
         window(),
-        list(() -> new Waves(number(), random.nextInt(), random.nextDouble(), 0.5)));
+        list(this::waves),
+        List.of(waves(), waves(), waves()));
+  }
+
+  private Waves waves() {
+    return new Waves(number(), random.nextInt(), random.nextDouble(), 0.5);
   }
 
   private Traffic.Window window() {

@@ -1,6 +1,6 @@
 package dev.fairway.replay.simulate;
 
-import dev.fairway.replay.world.ProtocolGate;
+import dev.fairway.replay.world.Admission;
 import dev.fairway.schemas.Amounts;
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.DecisionStatus;
@@ -54,7 +54,7 @@ final class Decisions {
         requestId + "@" + atMs,
         requestId,
         agentId,
-        ProtocolGate.QUOTA,
+        Admission.QUOTA,
         atMs,
         0,
         0L,

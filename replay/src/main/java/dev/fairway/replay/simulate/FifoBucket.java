@@ -66,10 +66,9 @@ final class FifoBucket implements Admission {
 
   FifoBucket(Terms terms, Consumer<Decision> decisions) {
     this.decisions = decisions;
-    int depthS = terms.provider().depthS();
-    requests = new Level(terms.limits().requests(), depthS);
-    input = new Level(terms.limits().inputTokens(), depthS);
-    output = new Level(terms.limits().outputTokens(), depthS);
+    requests = new Level(terms.requestsPerMinute(), terms.depthS());
+    input = new Level(terms.inputTokensPerMinute(), terms.depthS());
+    output = new Level(terms.outputTokensPerMinute(), terms.depthS());
   }
 
   @Override

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.replay.script.InvalidJsonException;
 import dev.fairway.replay.script.QuotaJson;
-import dev.fairway.replay.world.ProtocolGate;
+import dev.fairway.replay.world.Admission;
 import dev.fairway.schemas.Quota;
 import java.util.List;
 
@@ -21,7 +21,7 @@ public final class Knobs {
    */
   public static void check(ObjectNode knobs) {
     ObjectNode quota = JsonNodeFactory.instance.objectNode();
-    quota.put("id", ProtocolGate.QUOTA);
+    quota.put("id", Admission.QUOTA);
     quota
         .putObject("limits")
         .put("requests_per_minute", ANY_LIMIT)

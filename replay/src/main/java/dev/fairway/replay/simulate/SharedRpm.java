@@ -23,7 +23,7 @@ final class SharedRpm implements Admission {
   private long calls;
 
   SharedRpm(Terms terms, Consumer<Decision> decisions) {
-    this.requestsPerMinute = terms.limits().requests();
+    this.requestsPerMinute = terms.requestsPerMinute();
     this.decisions = decisions;
   }
 

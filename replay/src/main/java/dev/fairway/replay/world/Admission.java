@@ -2,6 +2,7 @@ package dev.fairway.replay.world;
 
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.LeaseRequest;
+import dev.fairway.schemas.ProviderWindow;
 import dev.fairway.schemas.Settlement;
 import dev.fairway.schemas.TaskUpdate;
 import java.util.function.Consumer;
@@ -12,8 +13,27 @@ import java.util.function.Consumer;
  */
 public interface Admission {
 
-  /** What an operator knows and a policy may be built on. */
-  record Terms(Limits limits, WorldOptions.ProviderModel provider) {}
+  /** The fleet's quota; the record key is the part before the slash. */
+  String QUOTA = "fleet/model";
+
+  /**
+   * What an operator knows and a policy may be built on: plain numbers, through which no policy
+   * comes to the world that they were taken from.
+   *
+   * @param requestsPerMinute limit of calls, at least 1
+   * @param inputTokensPerMinute limit of input tokens, at least 1
+   * @param outputTokensPerMinute limit of output tokens, at least 1
+   * @param window how the provider counts
+   * @param depthS depth of its buckets, in seconds of their rate
+   * @param reservesMaxTokens whether it counts {@code max_tokens} of a call until that ends
+   */
+  record Terms(
+      long requestsPerMinute,
+      long inputTokensPerMinute,
+      long outputTokensPerMinute,
+      ProviderWindow window,
+      int depthS,
+      boolean reservesMaxTokens) {}
 
   /** Makes a policy for one run, with a fresh state. */
   interface Maker {

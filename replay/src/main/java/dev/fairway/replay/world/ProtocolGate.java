@@ -6,6 +6,7 @@ import dev.fairway.schemas.Grant;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.LimitReading;
 import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.ProviderWindow;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.Rejected;
 import dev.fairway.schemas.Settlement;
@@ -25,9 +26,6 @@ import java.util.Map;
  * honest: estimates as good as they can be, and the numbers of the provider as they read them.
  */
 public final class ProtocolGate implements Gate {
-  /** The fleet's quota; the record key is the part before the slash. */
-  public static final String QUOTA = "fleet/model";
-
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int OK = 200;
   private static final long SECOND_MS = 1000;
@@ -60,7 +58,7 @@ public final class ProtocolGate implements Gate {
     this.backoff = backoff;
     this.admission =
         maker.make(
-            new Admission.Terms(world.provider().limits(), world.options().provider()),
+            terms(world.provider().limits(), world.options().provider()),
             decision -> world.agenda().in(delayMs(), () -> decided(decision)));
   }
 
@@ -71,6 +69,16 @@ public final class ProtocolGate implements Gate {
    */
   public static Gate.Maker of(Admission.Maker maker, Backoff backoff) {
     return world -> new ProtocolGate(world, maker, backoff);
+  }
+
+  private static Admission.Terms terms(Limits limits, WorldOptions.ProviderModel model) {
+    return new Admission.Terms(
+        limits.requests(),
+        limits.inputTokens(),
+        limits.outputTokens(),
+        ProviderWindow.valueOf(model.window().name()),
+        model.depthS(),
+        model.maxTokensCharged());
   }
 
   private long delayMs() {
@@ -140,7 +148,7 @@ public final class ProtocolGate implements Gate {
     return new LeaseRequest(
         wish.requestId,
         call.agentId(),
-        QUOTA,
+        Admission.QUOTA,
         call.taskId(),
         call.role().wireName(),
         "batch",
@@ -237,7 +245,7 @@ public final class ProtocolGate implements Gate {
             byRequestId ? null : wish.leaseId,
             wish.requestId,
             wish.call.agentId(),
-            QUOTA,
+            Admission.QUOTA,
             outcome,
             usage,
             requeue,
@@ -276,7 +284,8 @@ public final class ProtocolGate implements Gate {
   public void task(
       TaskState state, String taskId, Role role, String agentId, List<String> blockedOn) {
     TaskUpdate update =
-        new TaskUpdate(taskId, QUOTA, role.wireName(), agentId, state, new ArrayList<>(blockedOn));
+        new TaskUpdate(
+            taskId, Admission.QUOTA, role.wireName(), agentId, state, new ArrayList<>(blockedOn));
     deliver(() -> admission.task(update, world.nowMs()));
   }
 

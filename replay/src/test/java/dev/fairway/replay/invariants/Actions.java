@@ -150,6 +150,27 @@ final class Actions {
         Tuple.of(35, request), Tuple.of(30, retry), Tuple.of(15, refused), Tuple.of(20, failed));
   }
 
+  /** Small calls of one quota that fail one after the other, and are made again at once. */
+  static Arbitrary<List<Action>> failures() {
+    Arbitrary<Action> request = action(Kind.REQUEST, SOON, each(3), each(4), ANY, ANY);
+    Arbitrary<Action> retry = action(Kind.RETRY, SOON, each(3), each(4), ANY, ANY);
+    Arbitrary<Action> failed = action(Kind.SETTLE, SOON, ANY, each(6).map(n -> n + 3), ANY, ANY);
+    return Arbitraries.frequencyOf(Tuple.of(30, request), Tuple.of(35, retry), Tuple.of(35, failed))
+        .list()
+        .ofMinSize(MOST)
+        .ofMaxSize(2 * MOST);
+  }
+
+  /** Limits that change while lines wait and calls are out. */
+  static Arbitrary<List<Action>> redefinitions() {
+    Arbitrary<Action> request = action(Kind.REQUEST, SOON, ANY, ANY, ANY, ANY);
+    Arbitrary<Action> settled = action(Kind.SETTLE, SOON, ANY, ANY, ANY, ANY);
+    Arbitrary<Action> other = action(Kind.REDEFINE, SOON, ANY, ANY, ANY, each(6).map(n -> n + 1));
+    Arbitrary<Action> back = action(Kind.REDEFINE, SOON, ANY, ANY, ANY, each(6).map(n -> n + 2));
+    return scripts(
+        Tuple.of(70, request), Tuple.of(10, settled), Tuple.of(10, other), Tuple.of(10, back));
+  }
+
   private static Arbitrary<Integer> each(int step) {
     return Arbitraries.integers().between(0, (1 << 20) / step).map(n -> n * step);
   }

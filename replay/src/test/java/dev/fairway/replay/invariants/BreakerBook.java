@@ -159,11 +159,11 @@ final class BreakerBook {
       for (QuotaSnapshot quota : step.snapshots()) {
         if (quota.definition().id().equals(event.quotaId())) {
           BreakerState state = quota.breaker();
-          breaker.open &= state.isOpen();
-          breaker.idle = state.isOpen() ? breaker.idle : 0;
-          breaker.probe = state.isOpen() ? breaker.probe : null;
-          breaker.failures = state.isUnproven() ? breaker.failures : 0;
-          breaker.trickle = state.trickles() ? breaker.trickle : null;
+          breaker.open &= BreakerFacts.isOpen(state);
+          breaker.idle = BreakerFacts.isOpen(state) ? breaker.idle : 0;
+          breaker.probe = BreakerFacts.isOpen(state) ? breaker.probe : null;
+          breaker.failures = BreakerFacts.isUnproven(state) ? breaker.failures : 0;
+          breaker.trickle = BreakerFacts.trickles(state) ? breaker.trickle : null;
           breaker.nextMs = Long.MIN_VALUE; // At other limits.
         }
       }

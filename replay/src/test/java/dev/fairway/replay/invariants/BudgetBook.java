@@ -12,10 +12,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * No request is taken for a task that has made the calls, or the retries, that its quota allows.
+ * No request is taken for a task that has made the calls, or the retries, that its quota allows;
+ * none for the retry of an agent that has made its hour's without a task; and of a quota's calls of
+ * the last minute only so many are retries.
  */
 final class BudgetBook {
-  private static final long DAY_MS = 24L * 3_600_000;
+  private static final long HOUR_MS = 3_600_000;
+  private static final long DAY_MS = 24 * HOUR_MS;
 
   private BudgetBook() {}
 
@@ -39,6 +42,40 @@ final class BudgetBook {
       }
     }
     return wrong;
+  }
+
+  /** Retries of an agent that count in no task, in a rolling hour. */
+  static List<String> agentsRetryWithinTheirHour(List<Step> steps) {
+    List<String> wrong = new ArrayList<>();
+    Map<String, Row.RetriesRow> retries = new HashMap<>();
+    for (Step step : steps) {
+      for (Event event : step.handled().events()) {
+        if (event instanceof Event.LeaseEnqueued e && isRetry(step, e.waiter())) {
+          Row.RetriesRow made = retries.get(e.waiter().request().agentId());
+          Integer most =
+              Invariants.snapshot(step, e.quotaId()).definition().budgets().retriesPerTask();
+          long inHour =
+              made == null
+                  ? 0
+                  : made.atMs().stream().filter(atMs -> atMs > step.atMs() - HOUR_MS).count();
+          if (e.waiter().standing().budgetTask() == null && inHour >= most) {
+            wrong.add(made + " is followed by another retry, of " + most);
+          }
+        }
+      }
+      retries.clear();
+      for (Row row : step.rows()) {
+        if (row instanceof Row.RetriesRow r) {
+          retries.put(r.agentId(), r);
+        }
+      }
+    }
+    return wrong;
+  }
+
+  private static boolean isRetry(Step step, Waiter waiter) {
+    QuotaDefinition quota = Invariants.snapshot(step, waiter.request().quotaId()).definition();
+    return waiter.attempt() > 1 && quota.preset() == Preset.FAIRWAY;
   }
 
   private static void check(

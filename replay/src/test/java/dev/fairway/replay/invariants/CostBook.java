@@ -55,8 +55,8 @@ final class CostBook {
     return wrong;
   }
 
-  private static long cost(
-      Map<String, QuotaDefinition> definitions, String quotaId, Waiter waiter) {
+  /** What a waiting request costs in a shared order. */
+  static long cost(Map<String, QuotaDefinition> definitions, String quotaId, Waiter waiter) {
     QuotaDefinition own = definitions.get(quotaId);
     long cost = Math.max(1, largest(own, waiter.estimate()));
     for (String other : own.also()) {
@@ -65,7 +65,8 @@ final class CostBook {
     return cost;
   }
 
-  private static long largest(QuotaDefinition quota, Amounts amounts) {
+  /** The largest part of a minute that amounts are of any limit of a quota. */
+  static long largest(QuotaDefinition quota, Amounts amounts) {
     long largest = 0;
     for (Dimension d : Dimension.values()) {
       if (d.refills() && quota.limits().has(d)) {

@@ -82,6 +82,27 @@ enum EngineFault {
       "lease/ActualUse.java",
       "return cost == null\n",
       "return cost == null || lease != null\n"),
+  /** A line keeps starts that are spaced by what its calls cost before. */
+  SPACES_LINES_BY_OLD_LIMITS(
+      RemeasureBook::definitionsMeasureAnew,
+      Actions::redefinitions,
+      "state/Remeasure.java",
+      "shift = Amounts.saturatedSubtract(placed.finishTag(), w.finishTag());",
+      "shift = 0;"),
+  /** A call is settled by other limits than it was granted at. */
+  SETTLES_BY_OTHER_LIMITS(
+      RemeasureBook::definitionsMeasureAnew,
+      Actions::redefinitions,
+      "state/Remeasure.java",
+      "if (before != null && now != before) {",
+      "if (before != null && now < 0) {"),
+  /** Who takes from a quota is not measured anew with it. */
+  MEASURES_ITS_OWN_LINE_ALONE(
+      RemeasureBook::definitionsMeasureAnew,
+      Actions::redefinitions,
+      "state/Remeasure.java",
+      "if (defined.policy.limits().equals(limitsBefore)) {",
+      "if (defined.policy != null) {"),
   GRANTS_IN_A_HOLD(
       HoldBook::nothingIsGranted,
       Actions::storms,
@@ -113,6 +134,18 @@ enum EngineFault {
       "lease/CallBudgets.java",
       "key.callsOf(taskId) >= calls",
       "key.callsOf(taskId) == Integer.MAX_VALUE"),
+  BOUNDS_NO_RETRIES_OF_AGENTS(
+      BudgetBook::agentsRetryWithinTheirHour,
+      Actions::failures,
+      "lease/CallBudgets.java",
+      "if (times.size() < bound) {",
+      "if (times.size() < Integer.MAX_VALUE) {"),
+  BOUNDS_NO_SHARE_OF_RETRIES(
+      RetryShareBook::retriesAreAFewOfAllCalls,
+      Actions::failures,
+      "lease/CallBudgets.java",
+      "if (hasRoom(quota, share, nowMs)) {",
+      "if (share >= 0) {"),
   /** Refund on reap. */
   GIVES_BACK_AT_EXPIRY(
       Invariants::refundsAreBounded,

@@ -61,6 +61,16 @@ class InvariantsPropertyTest {
     return Actions.retries();
   }
 
+  @Provide
+  Arbitrary<List<Action>> redefinitions() {
+    return Actions.redefinitions();
+  }
+
+  @Provide
+  Arbitrary<List<Action>> failures() {
+    return Actions.failures();
+  }
+
   @Property
   void shouldGiveOutInAnyWindowAtMostDepthAndRefill(
       @ForAll Preset preset, @ForAll("actions") List<Action> actions) {
@@ -305,5 +315,27 @@ class InvariantsPropertyTest {
       @ForAll Preset preset, @ForAll("retries") List<Action> actions) {
     List<Step> steps = EngineRun.of(preset, actions);
     assertThat(BudgetBook.budgetsHold(steps)).isEmpty();
+    assertThat(BudgetBook.agentsRetryWithinTheirHour(steps)).isEmpty();
+    assertThat(RetryShareBook.retriesAreAFewOfAllCalls(steps)).isEmpty();
+  }
+
+  @Property
+  void shouldBoundRetriesWhereMostCallsFail(
+      @ForAll Preset preset, @ForAll("failures") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(BudgetBook.agentsRetryWithinTheirHour(steps)).isEmpty();
+    assertThat(RetryShareBook.retriesAreAFewOfAllCalls(steps)).isEmpty();
+  }
+
+  @Property
+  void shouldMeasureAnewWhereADefinitionChangesCosts(
+      @ForAll Preset preset, @ForAll("redefinitions") List<Action> actions) {
+    List<Step> steps = EngineRun.of(preset, actions);
+    assertThat(RemeasureBook.definitionsMeasureAnew(steps)).isEmpty();
+    assertThat(QueueInvariants.tagsAreFair(steps)).isEmpty();
+    assertThat(QueueInvariants.everybodyIsAnswered(steps)).isEmpty();
+    assertThat(UseBook.tagsFollowUse(steps)).isEmpty();
+    assertThat(JournalInvariants.writtenRowsAreTheState(steps)).isEmpty();
+    assertThat(JournalInvariants.journalDecidesItselfAgain(steps)).isEmpty();
   }
 }

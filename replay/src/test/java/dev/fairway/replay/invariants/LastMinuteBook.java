@@ -254,7 +254,7 @@ final class LastMinuteBook {
               && quota.definition().state() == QuotaDefinition.State.ACTIVE
               && !sharesWithWaiters(step, id)
               && quota.holdReason() == null
-              && !quota.breaker().isOpen()
+              && !BreakerFacts.isOpen(quota.breaker())
               && quota.breaker().ramp() == null
               && !row.removed()
               && row.buckets().stream().noneMatch(b -> b.mode() == MarginModeName.ADAPTIVE);

@@ -242,8 +242,8 @@ final class MarginInvariants {
             row ->
                 row instanceof Row.BreakerRow r
                     && r.quotaId().equals(quotaId)
-                    && r.state().isUnproven()
-                    && !r.state().predates(grantedAtMs));
+                    && BreakerFacts.isUnproven(r.state())
+                    && !BreakerFacts.predates(r.state(), grantedAtMs));
   }
 
   private static boolean canRise(Step before, String quotaId) {

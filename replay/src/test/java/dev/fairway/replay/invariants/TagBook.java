@@ -74,8 +74,9 @@ final class TagBook {
         } else {
           ranked.add(e.quotaId());
         }
-        // Other limits or weights: finish tags of who waits follow anew from their starts.
-        waiting.values().removeIf(w -> w.request().quotaId().equals(e.quotaId()));
+        // Other limits or weights: tags of who waits follow anew, here and in who takes from it.
+        Set<String> measured = takers(step, e.quotaId());
+        waiting.values().removeIf(w -> measured.contains(w.request().quotaId()));
         // Who comes under another tenant starts there like a newcomer.
         firstTags.clear();
         forgetPlaces(step, e);
@@ -84,6 +85,16 @@ final class TagBook {
     told.forEach(this::checkMoved);
     snapshots(step);
     rejectsTakeNothing(step);
+  }
+
+  private static Set<String> takers(Step step, String quotaId) {
+    Set<String> takers = new HashSet<>(Set.of(quotaId));
+    for (QuotaSnapshot quota : step.snapshots()) {
+      if (quota.definition().also().contains(quotaId)) {
+        takers.add(quota.definition().id());
+      }
+    }
+    return takers;
   }
 
   /** Where a quota begins, or ceases, to share, all start like newcomers. */

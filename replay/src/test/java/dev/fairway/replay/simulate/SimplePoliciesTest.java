@@ -2,15 +2,14 @@ package dev.fairway.replay.simulate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.fairway.replay.world.Admission;
 import dev.fairway.replay.world.Admission.Terms;
-import dev.fairway.replay.world.Limits;
-import dev.fairway.replay.world.ProtocolGate;
-import dev.fairway.replay.world.WorldOptions;
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.DecisionStatus;
 import dev.fairway.schemas.Estimate;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.ProviderWindow;
 import dev.fairway.schemas.Settlement;
 import dev.fairway.schemas.Signal;
 import dev.fairway.schemas.Usage;
@@ -20,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 class SimplePoliciesTest {
   private static final Terms TERMS =
-      new Terms(new Limits(60, 60_000, 6000), WorldOptions.defaults().provider());
+      new Terms(60, 60_000, 6000, ProviderWindow.TOKEN_BUCKET, 60, false);
 
   private final List<Decision> decisions = new ArrayList<>();
 
@@ -29,7 +28,7 @@ class SimplePoliciesTest {
     return new LeaseRequest(
         id,
         "a",
-        ProtocolGate.QUOTA,
+        Admission.QUOTA,
         null,
         "worker",
         "batch",
@@ -49,7 +48,7 @@ class SimplePoliciesTest {
         granted == null ? null : granted.getGranted().getLeaseId(),
         id,
         "a",
-        ProtocolGate.QUOTA,
+        Admission.QUOTA,
         outcome,
         usage,
         requeue,

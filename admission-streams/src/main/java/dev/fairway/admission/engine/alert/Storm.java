@@ -25,6 +25,9 @@ final class Storm {
   private static final double RETRIES_FROM = 0.10;
   private static final double RETRIES_UNTIL = 0.08;
 
+  /** So much of what the index has above 1 makes waves those of turns. */
+  private static final double TURNS_FROM = 0.5;
+
   private Storm() {}
 
   static void review(Transaction tx, QuotaState quota) {
@@ -32,7 +35,9 @@ final class Storm {
     for (int i = 0; i < Waves.SCALES_MS.length; i++) {
       long scaleMs = Waves.SCALES_MS[i];
       String subject = scaleMs + " ms";
-      double index = traffic.waves().get(i).at(tx.nowMs(), scaleMs).dispersion();
+      Waves refusals = traffic.waves().get(i).at(tx.nowMs(), scaleMs);
+      Waves asked = traffic.asked().get(i).at(tx.nowMs(), scaleMs);
+      double index = refusals.dispersion();
       boolean raised = quota.alerts().isRaised(AlertKind.REFUSALS_IN_WAVES, subject);
       Alerts.set(
           tx,
@@ -40,13 +45,31 @@ final class Storm {
           AlertKind.REFUSALS_IN_WAVES,
           subject,
           index > (raised ? WAVES_UNTIL : WAVES_FROM),
-          String.format(
-              Locale.ROOT,
-              "429s come in waves: dispersion index %.1f at %d ms, 1 where they are independent; look what many agents do at the same time",
-              index,
-              scaleMs));
+          waves(refusals, asked, scaleMs));
     }
     windows(tx, quota, traffic.beforeLast(), traffic.last());
+  }
+
+  /**
+   * What is found, and what it is held against: chance, and the times at which turns want calls.
+   */
+  private static String waves(Waves refusals, Waves asked, long scaleMs) {
+    double index = refusals.dispersion();
+    double byTurns = refusals.dispersionBy(asked);
+    boolean turns = byTurns - 1 >= TURNS_FROM * (index - 1);
+    return String.format(
+        Locale.ROOT,
+        "429s come in waves: dispersion index %.1f at %d ms, 1 where they are independent. Calls are"
+            + " wanted with an index of %.1f there, which alone would make it %.1f: %s",
+        index,
+        scaleMs,
+        asked.dispersion(),
+        byTurns,
+        turns
+            ? "the waves are those of the agents' turns; look what many of them begin at the same"
+                + " time"
+            : "it is not the agents' turns; look who else uses the key, whether the limit is lower"
+                + " than defined, and who retries at once");
   }
 
   private static void windows(

@@ -15,6 +15,7 @@ import java.util.List;
  * @param last the window before
  * @param beforeLast the one before that
  * @param waves how evenly 429s come, at each scale of {@link Waves#SCALES_MS}
+ * @param asked how evenly turns want calls, likewise
  */
 public record Traffic(
     long startMs,
@@ -25,23 +26,15 @@ public record Traffic(
     long retrySpend,
     Window last,
     Window beforeLast,
-    List<Waves> waves) {
+    List<Waves> waves,
+    List<Waves> asked) {
 
   /** Length of a window. */
   public static final long WINDOW_MS = 300_000;
 
   /** Nothing happened so far. */
   public static final Traffic NONE =
-      new Traffic(
-          0,
-          0,
-          0,
-          0,
-          0,
-          0,
-          Window.EMPTY,
-          Window.EMPTY,
-          List.of(Waves.NONE, Waves.NONE, Waves.NONE));
+      new Traffic(0, 0, 0, 0, 0, 0, Window.EMPTY, Window.EMPTY, Waves.NO_SCALE, Waves.NO_SCALE);
 
   /** What one window came to. */
   public record Window(long requests, long successes, int refusals, int tasks, long retrySpend) {
@@ -70,16 +63,12 @@ public record Traffic(
         0,
         windows == 1 ? over : Window.EMPTY,
         windows == 1 ? last : windows == 2 ? over : Window.EMPTY,
-        waves);
+        waves,
+        asked);
   }
 
   /** With a 429 at that time, which is in its window. */
   public Traffic refused(long atMs) {
-    List<Waves> moved =
-        List.of(
-            waves.get(0).with(atMs, Waves.SCALES_MS[0]),
-            waves.get(1).with(atMs, Waves.SCALES_MS[1]),
-            waves.get(2).with(atMs, Waves.SCALES_MS[2]));
     return new Traffic(
         startMs,
         requestsBefore,
@@ -89,7 +78,23 @@ public record Traffic(
         retrySpend,
         last,
         beforeLast,
-        moved);
+        Waves.with(waves, atMs),
+        asked);
+  }
+
+  /** With a turn that wants a call at that time. */
+  public Traffic asked(long atMs) {
+    return new Traffic(
+        startMs,
+        requestsBefore,
+        successesBefore,
+        refusals,
+        tasks,
+        retrySpend,
+        last,
+        beforeLast,
+        waves,
+        Waves.with(asked, atMs));
   }
 
   /** With one more task. */
@@ -103,7 +108,8 @@ public record Traffic(
         retrySpend,
         last,
         beforeLast,
-        waves);
+        waves,
+        asked);
   }
 
   /** With a retry that used so much. */
@@ -117,6 +123,7 @@ public record Traffic(
         retrySpend + Math.max(0, input),
         last,
         beforeLast,
-        waves);
+        waves,
+        asked);
   }
 }

@@ -1,13 +1,16 @@
 package dev.fairway.admission.engine.alert;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
- * How evenly 429s come at one time scale. With n the number of 429s in a bin, the dispersion index
- * var(n) / mean(n) is 1 where they come independently of each other (Poisson), and larger where
- * they come in waves. Mean and mean square are exponentially weighted, empty bins included.
- * Immutable.
+ * How evenly 429s, or calls that turns want, come at one time scale. With n the number of them in a
+ * bin, the dispersion index var(n) / mean(n) is 1 where they come independently of each other
+ * (Poisson), and larger where they come in waves. Mean and mean square are exponentially weighted,
+ * empty bins included. Immutable.
  *
- * @param bin number of the bin that is counted now
- * @param count 429s in it
+ * @param bin number of the bin that is counted now: its start divided by the scale
+ * @param count how many came in it
  * @param mean mean of the bins before
  * @param meanSquare mean square of the bins before
  */
@@ -18,15 +21,27 @@ public record Waves(long bin, int count, double mean, double meanSquare) {
   /** Bins that the means remember. */
   public static final int BINS = 60;
 
-  /** Fewer 429s in as many bins say nothing of their kind. */
+  /** Fewer in as many bins say nothing of their kind. */
   private static final double FEW = 8;
 
   private static final double SHARE = 1.0 / BINS;
 
-  /** No 429 so far. */
+  /** None so far. */
   public static final Waves NONE = new Waves(0, 0, 0, 0);
 
-  /** With one more 429 at that time. */
+  /** None so far at any scale. */
+  public static final List<Waves> NO_SCALE = List.of(NONE, NONE, NONE);
+
+  /** With one more at that time, at each scale of {@link #SCALES_MS}. */
+  static List<Waves> with(List<Waves> scales, long atMs) {
+    List<Waves> moved = new ArrayList<>(scales.size());
+    for (int i = 0; i < scales.size(); i++) {
+      moved.add(scales.get(i).with(atMs, SCALES_MS[i]));
+    }
+    return List.copyOf(moved);
+  }
+
+  /** With one more at that time. */
   public Waves with(long atMs, long scaleMs) {
     Waves now = at(atMs, scaleMs);
     return new Waves(now.bin, now.count + 1, now.mean, now.meanSquare);
@@ -49,5 +64,15 @@ public record Waves(long bin, int count, double mean, double meanSquare) {
   /** Dispersion index, or 1 while there are too few to tell. */
   public double dispersion() {
     return mean * BINS < FEW ? 1 : (meanSquare - mean * mean) / mean;
+  }
+
+  /**
+   * The dispersion index that these would have if each of others, which come as those come, had led
+   * to one of these by chance alone: 1 + p (index of those - 1), with p the part of those that do.
+   * That is what is left of waves when each of their calls is taken or left out independently.
+   */
+  public double dispersionBy(Waves those) {
+    double part = those.mean <= 0 ? 0 : Math.min(1, mean / those.mean);
+    return 1 + part * (those.dispersion() - 1);
   }
 }

@@ -5,9 +5,9 @@ import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.ShareBuckets;
-import java.util.List;
 import java.util.function.ToLongFunction;
 
 /** What a call is charged, and what it costs in the fair queue. Pure arithmetic. */
@@ -188,7 +188,7 @@ public final class Charges {
     if (quota.inSharedOrder()) {
       cost = largestShare(charge, policy.limits(), MINUTE);
       Amounts demand = everyDimension(input, output);
-      for (QuotaState other : quota.also() == null ? List.<QuotaState>of() : quota.also()) {
+      for (QuotaState other : quota.alsoKnown()) {
         cost = Math.max(cost, largestShare(demand, other.policy().limits(), MINUTE));
       }
     } else if (policy.dominantCost()) {
@@ -243,6 +243,18 @@ public final class Charges {
     QuotaPolicy policy = quota.policy();
     long input = inputEstimate(request, forecast, policy, coldCache);
     long output = forecast.outputTokens();
+    return cost(quota, of(policy, input, output), input, output);
+  }
+
+  /** Cost of a call that is out, by its estimate and by what was told of it since. */
+  public static long knownCost(QuotaState quota, Lease lease) {
+    QuotaPolicy policy = quota.policy();
+    Long told = lease.told().input();
+    long input =
+        told != null
+            ? told
+            : inputEstimate(lease.request(), lease.forecast(), policy, lease.coldCache());
+    long output = ActualUse.outputSoFar(lease);
     return cost(quota, of(policy, input, output), input, output);
   }
 

@@ -5,15 +5,9 @@ import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
-import dev.fairway.admission.engine.lease.Charges;
-import dev.fairway.admission.engine.lease.Claims;
 import dev.fairway.admission.engine.margin.ModeChange;
 import dev.fairway.admission.engine.margin.OutsideRate;
-import dev.fairway.admission.engine.queue.Tags;
-import dev.fairway.admission.engine.queue.Weights;
 import dev.fairway.admission.engine.state.Row.DefinitionRow;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
@@ -27,13 +21,16 @@ final class DefinitionApplier {
       key.salt = e.salt();
     }
     QuotaState quota = key.quotas.get(e.quotaId());
+    Remeasure remeasure = new Remeasure(key, e.quotaId());
     if (quota == null) {
       quota = new QuotaState(key);
       key.quotas.put(e.quotaId(), quota);
       start(key, quota, e.definition());
+      remeasure.calls();
     } else {
-      change(key, quota, e.definition());
+      change(key, quota, e.definition(), remeasure);
     }
+    remeasure.takers();
     key.touched.add(quota.id());
     key.changes.put(new DefinitionRow(e.definition()));
   }
@@ -55,10 +52,12 @@ final class DefinitionApplier {
     SharedOrder.redefined(key, quota, members);
   }
 
-  private static void change(KeyState key, QuotaState quota, QuotaDefinition definition) {
+  private static void change(
+      KeyState key, QuotaState quota, QuotaDefinition definition, Remeasure remeasure) {
     Buckets.refill(key, quota);
     SharedBuckets.refillParts(key, quota);
-    List<Waiter> waiting = takeOutAll(key, quota);
+    Map<String, Long> ends = Remeasure.ends(quota);
+    List<Waiter> waiting = Remeasure.takeOutAll(key, quota);
     Map<String, Boolean> members = SharedOrder.before(key, quota, definition);
     key.unlinkAlso(quota);
     QuotaDefinition before = quota.definition;
@@ -84,10 +83,11 @@ final class DefinitionApplier {
     }
     Parts.redefine(key, quota, policyBefore.order());
     boolean anew = SharedOrder.redefined(key, quota, members);
+    remeasure.calls();
     BreakerApplier.redefined(key, quota);
     LeaseApplier.rescheduleSweeps(quota);
     LeaseApplier.rebuildDerived(key, quota);
-    waiting.forEach(waiter -> putBack(key, quota, waiter, anew));
+    Remeasure.putBack(key, quota, waiting, ends, anew);
   }
 
   /** A definition that names a mode sets it; AUTO goes on from what is known of the provider. */
@@ -147,44 +147,5 @@ final class DefinitionApplier {
   private static long levelOrFull(QuotaState quota, Dimension d) {
     Long level = quota.definition.level() == null ? null : quota.definition.level().orNull(d);
     return level != null ? level : quota.cap(d);
-  }
-
-  static List<Waiter> takeOutAll(KeyState key, QuotaState quota) {
-    List<Waiter> waiting = new ArrayList<>();
-    for (TenantState tenant : quota.tenants.values()) {
-      tenant.line.forEach(waiting::add);
-    }
-    waiting.sort(Comparator.comparingLong(Waiter::arrival));
-    waiting.forEach(w -> LineApplier.dequeue(key, quota, w, KeyState.identityOf(w)));
-    return waiting;
-  }
-
-  /**
-   * Weights, limited dimensions, tenants may have changed: each waiter's finish tag follows from
-   * its start. Who comes under another tenant starts there like a newcomer.
-   *
-   * @param anew whether all start like newcomers
-   */
-  static void putBack(KeyState key, QuotaState quota, Waiter w, boolean anew) {
-    String agent = w.request().agentId();
-    boolean cold = Charges.coldCache(w.request(), w.enqueuedAtMs());
-    Standing standing =
-        w.standing()
-            .under(
-                Claims.of(quota.policy.order(), w.request()),
-                Charges.demand(w.request(), w.forecast(), quota.policy, cold));
-    boolean moved = anew || !standing.tenant().equals(w.standing().tenant());
-    long startTag = moved ? quota.startTag(standing.tenant(), agent) : w.startTag();
-    int weight = Weights.milli(key, quota, w.request(), standing, w.attempt());
-    long cost = Charges.estimatedCost(w.request(), w.forecast(), quota, cold);
-    Waiter again =
-        w.placed(
-            Charges.estimated(w.request(), w.forecast(), quota.policy, cold),
-            cost,
-            weight,
-            startTag,
-            Tags.finish(startTag, cost, weight),
-            standing);
-    LineApplier.putBack(key, quota, again, moved);
   }
 }

@@ -18,6 +18,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -48,7 +49,7 @@ public final class KeyState {
   /** Most failed calls of an agent of which a request is taken for the retry. */
   private static final int MAX_UNCLAIMED = 16;
 
-  private static final TreeSet<String> NOBODY = new TreeSet<>();
+  static final TreeSet<String> NOBODY = new TreeSet<>();
 
   /** How long a task's count lives without use. */
   static final long TASK_MS = 24L * 3_600_000;
@@ -76,10 +77,12 @@ public final class KeyState {
   int epoch = 1;
   String salt;
 
+  /** A key without any quota, before its first command. */
   public KeyState(String key) {
     this.key = key;
   }
 
+  /** The key; never null. */
   public String key() {
     return key;
   }
@@ -89,6 +92,7 @@ public final class KeyState {
     return sequence;
   }
 
+  /** Ownership epoch, from 1; written into every record. */
   public int epoch() {
     return epoch;
   }
@@ -190,6 +194,14 @@ public final class KeyState {
       also.add(other);
     }
     return also;
+  }
+
+  /**
+   * Those of them that are known, be one removed by now: what a call costs goes by the limits that
+   * it was granted at.
+   */
+  List<QuotaState> knownAlsoOf(QuotaState quota) {
+    return quota.policy.order().also().stream().map(quotas::get).filter(Objects::nonNull).toList();
   }
 
   /**

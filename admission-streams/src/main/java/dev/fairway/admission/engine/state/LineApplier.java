@@ -30,9 +30,8 @@ final class LineApplier {
     if (e.retries() != null && key.remembered(e.retries()) != null) {
       key.remember(key.remembered(e.retries()).claimed());
     }
-    if (quota.policy.order().hasTenants() && tenant.line.size() == 0) {
-      tenant.tag = quota.startOf(tenant);
-      key.putTenant(quota, tenant);
+    if (tenant.line.size() == 0) {
+      startTurn(key, quota, tenant);
     }
     indexWaiter(key, quota, waiter, identity);
     quota.arrivals = waiter.arrival() + 1;
@@ -206,12 +205,14 @@ final class LineApplier {
     }
   }
 
-  /** Back in line after a definition changed; in another tenant its flow's tag begins with it. */
+  /**
+   * Back in line after a definition changed; in another tenant its flow's tag begins with it, and
+   * that tenant's turn, if nobody waits there.
+   */
   static void putBack(KeyState key, QuotaState quota, Waiter waiter, boolean moved) {
     TenantState tenant = quota.tenant(waiter.standing().tenant());
-    if (quota.policy.order().hasTenants() && tenant.line.size() == 0) {
-      tenant.tag = quota.startOf(tenant);
-      key.putTenant(quota, tenant);
+    if (moved && tenant.line.size() == 0) {
+      startTurn(key, quota, tenant);
     }
     Waiter back = moved ? inFlow(tenant, waiter) : waiter;
     indexWaiter(key, quota, back, KeyState.identityOf(back));
@@ -219,6 +220,14 @@ final class LineApplier {
       FlowTags.setTag(key, quota, tenant, back.request().agentId(), back.finishTag());
     }
     putRow(key, quota, back);
+  }
+
+  /** Among the tenants, if there are any, one that did not wait starts now. */
+  static void startTurn(KeyState key, QuotaState quota, TenantState tenant) {
+    if (quota.policy.order().hasTenants()) {
+      tenant.tag = quota.startOf(tenant);
+      key.putTenant(quota, tenant);
+    }
   }
 
   /** Rebuilds a waiter's place after its weight or what is limited changed. */

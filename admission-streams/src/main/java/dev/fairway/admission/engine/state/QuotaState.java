@@ -100,14 +100,17 @@ public final class QuotaState {
     Arrays.fill(outside, OutsideRate.NONE);
   }
 
+  /** Its id, {@code key/name}. */
   public String id() {
     return definition.id();
   }
 
+  /** As it was defined last; never null. */
   public QuotaDefinition definition() {
     return definition;
   }
 
+  /** What its definition resolves to: no knob is null for want of being named. */
   public QuotaPolicy policy() {
     return policy;
   }
@@ -117,6 +120,7 @@ public final class QuotaState {
     return removed;
   }
 
+  /** Share of the limit that is used, in basis points, from the floor to the start. */
   public int marginBp() {
     return marginBp;
   }
@@ -258,6 +262,11 @@ public final class QuotaState {
     return key.alsoOf(this);
   }
 
+  /** Those of them whose limits are known, be one removed by now. */
+  public List<QuotaState> alsoKnown() {
+    return key.knownAlsoOf(this);
+  }
+
   /**
    * Whether it takes from others too, or others take from it: all of those are drained in one
    * order, in which costs and tags count shares of a minute.
@@ -358,6 +367,7 @@ public final class QuotaState {
     return lastSignalSentAtMs;
   }
 
+  /** Whether it is defined with a limit for that dimension. */
   public boolean limits(Dimension d) {
     return policy.limits().has(d);
   }
@@ -374,6 +384,7 @@ public final class QuotaState {
     return limit(d) < policy.limits().get(d) ? learnedAtMs[d.ordinal()] : null;
   }
 
+  /** Depth at the limit in force, in tokens, requests or slots; the dimension must be limited. */
   public long depth(Dimension d) {
     return policy.depth(d, limit(d));
   }
@@ -559,10 +570,12 @@ public final class QuotaState {
     return lease.signalled() && lease.request().quotaId().equals(id());
   }
 
+  /** Who waits, in order of service. */
   public AdmissionOrder order() {
     return order;
   }
 
+  /** How many requests of an agent wait. */
   public int waitingOf(String agentId) {
     return waitingPerAgent.getOrDefault(agentId, 0);
   }
@@ -592,6 +605,7 @@ public final class QuotaState {
     return shares.free();
   }
 
+  /** How many leases are neither settled nor expired. */
   public int openLeases() {
     return open;
   }

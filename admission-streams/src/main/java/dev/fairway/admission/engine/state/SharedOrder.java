@@ -71,9 +71,9 @@ final class SharedOrder {
     if (quota == null || quota.inSharedOrder() == before) {
       return;
     }
-    List<Waiter> waiting = DefinitionApplier.takeOutAll(key, quota);
+    List<Waiter> waiting = Remeasure.takeOutAll(key, quota);
     forgetTags(key, quota);
-    waiting.forEach(waiter -> DefinitionApplier.putBack(key, quota, waiter, true));
+    Remeasure.putBack(key, quota, waiting, Map.of(), true);
     key.touched.add(quota.id());
   }
 
@@ -90,8 +90,7 @@ final class SharedOrder {
     for (Lease lease : List.copyOf(quota.leases.values())) {
       if (lease.status() != Lease.Status.SETTLED) {
         // A settlement moves tags by what it used more, or less, than this.
-        long cost =
-            Charges.estimatedCost(lease.request(), lease.forecast(), quota, lease.coldCache());
+        long cost = Charges.knownCost(quota, lease);
         LeaseApplier.replace(key, quota, lease, lease.costing(cost));
       }
     }

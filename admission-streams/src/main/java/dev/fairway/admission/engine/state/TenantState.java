@@ -28,6 +28,7 @@ public final class TenantState {
     this.ceiling = policy.ceilingBp() == null ? null : new ShareBuckets(policy.ceilingBp(), true);
   }
 
+  /** Its name, or {@code default}. */
   public String name() {
     return name;
   }

@@ -18,7 +18,10 @@ final class TrafficApplier {
     String taskId = waiter.request().taskId();
     TaskRow task = taskId == null ? null : key.tasks.get(taskId);
     boolean first = taskId != null && (task == null || task.touchedAtMs() < traffic.startMs());
-    set(key, quota, first ? traffic.task() : traffic);
+    traffic = first ? traffic.task() : traffic;
+    // What is made again, or comes back, follows 429s and rejects: only what is new tells of turns.
+    boolean turn = waiter.attempt() == 1 && waiter.request().retryOf() == null;
+    set(key, quota, turn ? traffic.asked(key.nowMs) : traffic);
   }
 
   static void settled(KeyState key, QuotaState quota, Lease before, LeaseSettled e) {

@@ -25,6 +25,7 @@ public final class Transaction {
     state.begin(nowMs);
   }
 
+  /** State of the key, with all that was emitted so far applied. */
   public KeyState state() {
     return state;
   }
@@ -50,6 +51,7 @@ public final class Transaction {
     return events.size() < MAX_EVENTS;
   }
 
+  /** What was emitted so far, in order; a copy. */
   public List<Event> events() {
     return List.copyOf(events);
   }
