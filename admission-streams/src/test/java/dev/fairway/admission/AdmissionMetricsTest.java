@@ -274,6 +274,7 @@ class AdmissionMetricsTest {
             any.classes(),
             any.tenants(),
             any.roles(),
+            null,
             QuotaDefinition.State.ACTIVE,
             any.clearCount());
     return new QuotaSnapshot(

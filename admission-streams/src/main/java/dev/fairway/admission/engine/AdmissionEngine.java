@@ -198,10 +198,14 @@ public final class AdmissionEngine {
     QuotaDefinition definition = command.definition();
     QuotaState quota = tx.state().quota(definition.id());
     if (quota == null || quota.removed() || !quota.definition().equals(definition)) {
+      boolean unproven = quota != null && quota.breaker().isUnproven();
       boolean cleared = quota != null && definition.clearCount() > quota.definition().clearCount();
       String salt = tx.state().salt() == null ? command.salt() : null;
       tx.emit(new QuotaDefined(definition, salt, QuotaPolicy.notEnforced(definition)));
       QuotaState defined = tx.state().quota(definition.id());
+      if (unproven && !defined.breaker().isUnproven()) {
+        Ramps.afterBreaker(tx, defined); // Switched off while it kept a backlog back.
+      }
       if (cleared) {
         clear(tx, defined);
       }

@@ -1,6 +1,8 @@
 package dev.fairway.admission.engine;
 
+import dev.fairway.admission.engine.QuotaDefinition.Budgets;
 import dev.fairway.admission.engine.QuotaDefinition.Margin;
+import dev.fairway.admission.engine.QuotaDefinition.Rules;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
@@ -36,6 +38,7 @@ public final class DefinitionRules {
     rules.checkMargin();
     rules.checkDurations();
     rules.checkQueue();
+    rules.checkRules();
     rules.checkNames();
     rules.checkAlso();
     return List.copyOf(rules.violations);
@@ -44,7 +47,8 @@ public final class DefinitionRules {
   private void checkIdentity() {
     if (!Grammar.isQuotaId(definition.id())) {
       violations.add(
-          "id: expected 'key' or 'key/name', each 1 to 100 characters from A-Z a-z 0-9 . _ -, but found "
+          "id: expected 'key' or 'key/name', each 1 to 100 characters from A-Z a-z 0-9 . _ -, but"
+              + " found "
               + Grammar.quoted(definition.id()));
     }
   }
@@ -143,6 +147,30 @@ public final class DefinitionRules {
       checkCount("budgets.retries_per_task", definition.budgets().retriesPerTask());
       checkCount("budgets.calls_per_task", definition.budgets().callsPerTask());
       checkShare("budgets.retry_share", definition.budgets().retryShare(), 0, 1);
+    }
+  }
+
+  /** What cannot mean anything. */
+  private void checkRules() {
+    Rules rules = definition.rules();
+    Budgets budgets = definition.budgets();
+    boolean off =
+        rules != null && Boolean.FALSE.equals(rules.switched().get(Rule.COUNTED_ATTEMPTS));
+    if (budgets == null || !off) {
+      return;
+    }
+    checkUncounted("budgets.retries_per_task", budgets.retriesPerTask());
+    checkUncounted("budgets.retry_share", budgets.retryShare());
+  }
+
+  private void checkUncounted(String field, Number given) {
+    if (given != null) {
+      violations.add(
+          field
+              + ": expected none where rules.counted_attempts is false, for no retries are counted"
+              + " there, but found "
+              + given
+              + "; leave one of the two out");
     }
   }
 

@@ -13,8 +13,6 @@ import java.util.TreeMap;
 /**
  * The knobs of a definition that decide in which order, and at whose cost, requests are served.
  *
- * @param ranked FAIRWAY: attempts are counted, retries rank lower, the task graph and siblings
- *     weigh, small requests backfill; SEED: weights are as claimed and the head alone may go
  * @param tenants tenants by name, in order of name; empty if the quota has one level only
  * @param reserves classes with a reserve, in order of name; their index is their lane
  * @param retriesPerTask most retries of one task, and of an agent in an hour; null: no bound
@@ -22,7 +20,6 @@ import java.util.TreeMap;
  * @param also quotas of the same key that a lease takes from too, in order of definition
  */
 public record OrderPolicy(
-    boolean ranked,
     Map<String, TenantPolicy> tenants,
     List<Reserve> reserves,
     Integer retriesPerTask,
@@ -87,7 +84,6 @@ public record OrderPolicy(
               }
             });
     return new OrderPolicy(
-        !seed,
         Collections.unmodifiableSortedMap(tenants),
         List.copyOf(reserves),
         retries,

@@ -32,6 +32,7 @@ import java.util.Map;
  * @param classes classes by name
  * @param tenants tenants by name
  * @param roles base weight by role; empty for the default
+ * @param rules rules that are switched on or off, or null
  * @param state what the quota does with requests
  * @param clearCount raised to end a hold that waits for an operator
  */
@@ -59,6 +60,7 @@ public record QuotaDefinition(
     Map<String, Double> classes,
     Map<String, Tenant> tenants,
     Map<String, Double> roles,
+    Rules rules,
     State state,
     int clearCount) {
 
@@ -107,6 +109,22 @@ public record QuotaDefinition(
 
   /** Budgets, each null for the preset's. */
   public record Budgets(Integer retriesPerTask, Integer callsPerTask, Double retryShare) {}
+
+  /** What a call costs in the fair queue. */
+  public enum Cost {
+    /** The largest share that it takes of any limit. */
+    DOMINANT,
+    /** Its tokens. */
+    ESTIMATED_TOKENS
+  }
+
+  /**
+   * Rules that differ from the preset's.
+   *
+   * @param cost null for the preset's
+   * @param switched rules that are switched on or off
+   */
+  public record Rules(Cost cost, Map<Rule, Boolean> switched) {}
 
   /** A group of agents with a share of its own. */
   public record Tenant(

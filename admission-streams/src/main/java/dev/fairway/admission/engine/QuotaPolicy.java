@@ -26,15 +26,11 @@ import java.util.Map;
  * @param marginCutBp taken off at a 429
  * @param marginCreepBp given back after a clean interval
  * @param cleanIntervalMs length of a clean interval
- * @param cutEvery429 SEED: every 429 of a granted lease cuts; else once per episode
  * @param learnedOutput a grant reserves what outputs of its role are; else max_tokens
- * @param learns whether estimates are learned from settled calls, and corrected by it
- * @param dominantCost cost is that of the dominant dimension; else (SEED) the estimated tokens
- * @param breaker whether 429s in a row open a breaker and a pause is followed by a ramp; else
- *     (SEED) a quota is held, and no more
  * @param callsPerTask most calls of one task, or null
  * @param accounting what of a usage counts
  * @param order in which order requests are served
+ * @param rules which rules are in force
  */
 public record QuotaPolicy(
     Amounts limits,
@@ -46,11 +42,7 @@ public record QuotaPolicy(
     int marginCutBp,
     int marginCreepBp,
     long cleanIntervalMs,
-    boolean cutEvery429,
     boolean learnedOutput,
-    boolean learns,
-    boolean dominantCost,
-    boolean breaker,
     long leaseTtlMs,
     long maxQueueWaitMs,
     long defaultEstimate,
@@ -60,7 +52,8 @@ public record QuotaPolicy(
     Integer callsPerTask,
     Map<String, Double> roles,
     ProviderAccounting accounting,
-    OrderPolicy order) {
+    OrderPolicy order,
+    RulePolicy rules) {
 
   private static final Map<String, Double> DEFAULT_ROLES =
       Map.of("planner", 3.0, "reviewer", 2.0, "worker", 1.0);
@@ -103,11 +96,7 @@ public record QuotaPolicy(
         bp(m.cut(), 500),
         bp(m.creep(), 100),
         orElse(m.cleanIntervalMs(), DEFAULT_CLEAN_INTERVAL_MS),
-        seed,
         learnedOutput,
-        !seed,
-        !seed,
-        !seed,
         orElse(d.leaseTtlMs(), DEFAULT_LEASE_TTL_MS),
         orElse(d.maxQueueWaitMs(), DEFAULT_MAX_QUEUE_WAIT_MS),
         orElse(d.defaultEstimate(), DEFAULT_ESTIMATE),
@@ -117,7 +106,8 @@ public record QuotaPolicy(
         b.callsPerTask() != null ? b.callsPerTask() : seed ? (Integer) SEED_CALLS_PER_TASK : null,
         d.roles().isEmpty() ? DEFAULT_ROLES : d.roles(),
         accounting,
-        OrderPolicy.of(d));
+        OrderPolicy.of(d),
+        RulePolicy.of(d));
   }
 
   /**
@@ -146,25 +136,29 @@ public record QuotaPolicy(
   }
 
   /**
-   * Whether a rolling window's last minute is added up, besides the bucket. SEED knows buckets
-   * alone, and where output counts at the end of a call, no lease tells that ahead.
+   * Whether a rolling window's last minute is added up, besides the bucket. Without exact windows
+   * there is the bucket alone, and where output counts at the end of a call, no lease tells that
+   * ahead.
    */
   public boolean addsUpLastMinute(Dimension dimension) {
-    return window == Window.ROLLING && learns && dimension.refills() && countsAtStart(dimension);
+    return window == Window.ROLLING
+        && rules.has(Rule.EXACT_WINDOWS)
+        && dimension.refills()
+        && countsAtStart(dimension);
   }
 
   /**
    * Share of the limit that refills, basis points: all of it, or in a rolling window four fifths.
    * Where an operator's depth leaves less than that beside it, and nothing but the bucket bounds a
-   * minute (SEED, and output), what is left: so depth and a minute of refill never exceed the
-   * limit.
+   * minute (no exact windows, and output), what is left: so depth and a minute of refill never
+   * exceed the limit.
    */
   public int rateBp(Dimension dimension, long limit) {
     if (window != Window.ROLLING) {
       return FixedPoint.ONE_BP;
     }
     int most = FixedPoint.ONE_BP - FixedPoint.ONE_BP / ROLLING_PARTS;
-    boolean addedUp = learns && dimension != Dimension.OUTPUT_TOKENS;
+    boolean addedUp = rules.has(Rule.EXACT_WINDOWS) && dimension != Dimension.OUTPUT_TOKENS;
     if (addedUp || !depthOverride.has(dimension)) {
       return most;
     }
@@ -176,35 +170,20 @@ public record QuotaPolicy(
   /**
    * Whether a provider counts all that a call takes of a dimension when the call begins. Output it
    * counts as it is produced, unless it reserves max_tokens itself, as a grant then does; what was
-   * too much it gives back at the end. SEED takes all output for counted at the end.
+   * too much it gives back at the end.
    */
   public boolean countsAtStart(Dimension d) {
-    boolean reserved = learns && accounting.reservesMaxTokens() && !learnedOutput;
+    boolean reserved =
+        rules.has(Rule.RESERVED_OUTPUT) && accounting.reservesMaxTokens() && !learnedOutput;
     return d != Dimension.OUTPUT_TOKENS || reserved;
   }
 
   /** Whether settled calls are learned from: some rule of this policy asks what they were. */
   public boolean observes() {
-    return learns
+    return rules.learns()
         || learnedOutput
         || marginMode == MarginModeName.ADAPTIVE
         || marginMode == MarginModeName.AUTO;
-  }
-
-  /**
-   * Whether a limit that the provider named is forgotten in time, and by any change of the
-   * definition; else (SEED) it lasts until the operator names another number.
-   */
-  public boolean forgetsLimits() {
-    return learns;
-  }
-
-  /**
-   * Whether what was used stays used when the margin shrinks; else (SEED) a balance is only
-   * clipped, so that one that was not full may be.
-   */
-  public boolean keepsUse() {
-    return learns;
   }
 
   /** Whether a bucket holds less than half a minute of its rate. */

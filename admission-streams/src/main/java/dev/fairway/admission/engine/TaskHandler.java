@@ -93,7 +93,7 @@ final class TaskHandler {
     QuotaState quota = tx.state().quota(waiter.request().quotaId());
     int weight =
         Weights.milli(tx.state(), quota, waiter.request(), waiter.standing(), waiter.attempt());
-    if (!quota.policy().order().ranked() || weight == waiter.weightMilli()) {
+    if (!quota.policy().rules().has(Rule.TASK_GRAPH) || weight == waiter.weightMilli()) {
       return false;
     }
     tx.emit(

@@ -1,7 +1,9 @@
 package dev.fairway.admission.mapping;
 
 import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.schemas.Budgets;
+import dev.fairway.schemas.CostRule;
 import dev.fairway.schemas.LeaseClass;
 import dev.fairway.schemas.Margin;
 import dev.fairway.schemas.MarginMode;
@@ -10,8 +12,12 @@ import dev.fairway.schemas.PolicyPreset;
 import dev.fairway.schemas.ProviderWindow;
 import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.QuotaState;
+import dev.fairway.schemas.Rules;
 import dev.fairway.schemas.Tenant;
+import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 
 /** Quota definitions, both ways. Thread-safe. */
 public final class QuotaMapper {
@@ -43,6 +49,7 @@ public final class QuotaMapper {
         Values.map(from.getClasses(), LeaseClass::getReserve),
         Values.map(from.getTenants(), QuotaMapper::tenant),
         Values.map(from.getRoles(), weight -> weight),
+        rules(from.getRules()),
         Values.symbol(from.getState(), QuotaDefinition.State.class),
         from.getClearCount());
   }
@@ -73,6 +80,7 @@ public final class QuotaMapper {
         Values.map(from.classes(), LeaseClass::new),
         Values.map(from.tenants(), QuotaMapper::tenant),
         Values.map(from.roles(), weight -> weight),
+        rules(from.rules()),
         Values.symbol(from.state(), QuotaState.class),
         from.clearCount());
   }
@@ -112,6 +120,31 @@ public final class QuotaMapper {
     return from == null
         ? null
         : new Budgets(from.retriesPerTask(), from.callsPerTask(), from.retryShare());
+  }
+
+  private static QuotaDefinition.Rules rules(Rules from) {
+    if (from == null) {
+      return null;
+    }
+    Map<Rule, Boolean> switched = new EnumMap<>(Rule.class);
+    for (Rule rule : Rule.values()) {
+      Boolean on = (Boolean) from.get(rule.wireName());
+      if (on != null) {
+        switched.put(rule, on);
+      }
+    }
+    return new QuotaDefinition.Rules(
+        Values.symbol(from.getCost(), QuotaDefinition.Cost.class),
+        Collections.unmodifiableMap(switched));
+  }
+
+  private static Rules rules(QuotaDefinition.Rules from) {
+    if (from == null) {
+      return null;
+    }
+    Rules rules = Rules.newBuilder().setCost(Values.symbol(from.cost(), CostRule.class)).build();
+    from.switched().forEach((rule, on) -> rules.put(rule.wireName(), on));
+    return rules;
   }
 
   private static QuotaDefinition.Tenant tenant(Tenant from) {

@@ -33,7 +33,7 @@ import org.apache.avro.io.EncoderFactory;
  */
 public final class RowCodec {
   /** Version that is written. Raise it, and bundle its schema, when the schema changes. */
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
   private static final Map<Row.Kind, Byte> KIND_CODES = new EnumMap<>(Row.Kind.class);
 

@@ -246,6 +246,7 @@ class CallEndsTest {
         classes,
         tenants,
         Map.of(),
+        null,
         State.ACTIVE,
         0);
   }

@@ -74,6 +74,7 @@ final class ClosedLoop {
                 Map.of(),
                 tenants,
                 Map.of(),
+                null,
                 State.ACTIVE,
                 0));
     context.restoring = false;

@@ -201,6 +201,7 @@ class ComeBackTest {
         d.classes(),
         d.tenants(),
         d.roles(),
+        null,
         state,
         d.clearCount());
   }

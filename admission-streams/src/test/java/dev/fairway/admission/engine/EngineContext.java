@@ -78,6 +78,7 @@ public final class EngineContext {
         Map.of(),
         Map.of(),
         Map.of(),
+        null,
         State.ACTIVE,
         0);
   }

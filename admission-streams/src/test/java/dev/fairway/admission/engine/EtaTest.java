@@ -162,6 +162,7 @@ public class EtaTest {
             Map.of(),
             tenants,
             Map.of(),
+            null,
             State.ACTIVE,
             0);
     AdmissionEngine engine = new AdmissionEngine();

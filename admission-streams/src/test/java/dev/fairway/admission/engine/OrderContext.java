@@ -93,6 +93,7 @@ final class OrderContext {
           classes,
           tenants,
           Map.of(),
+          null,
           QuotaDefinition.State.ACTIVE,
           0);
     }

@@ -1,11 +1,15 @@
 package dev.fairway.admission.engine;
 
+import dev.fairway.admission.engine.QuotaDefinition.Cost;
 import dev.fairway.admission.engine.QuotaDefinition.Margin;
 import dev.fairway.admission.engine.QuotaDefinition.OutputReservation;
 import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.QuotaDefinition.Rules;
 import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.bucket.Amounts;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 
 /** A definition like another one but for a few fields. */
 final class Redefined {
@@ -21,6 +25,8 @@ final class Redefined {
   private Integer outputBurndown;
   private Boolean cacheReadsCount;
   private Long lateWindowMs;
+  private Map<String, Double> roles;
+  private Rules rules;
   private State state;
   private int clearCount;
 
@@ -37,6 +43,8 @@ final class Redefined {
     outputBurndown = d.outputBurndown();
     cacheReadsCount = d.cacheReadsCount();
     lateWindowMs = d.lateSettlementWindowMs();
+    roles = d.roles();
+    rules = d.rules();
     state = d.state();
     clearCount = d.clearCount();
   }
@@ -101,6 +109,32 @@ final class Redefined {
     return this;
   }
 
+  Redefined roles(Map<String, Double> other) {
+    roles = other;
+    return this;
+  }
+
+  Redefined rules(Rules other) {
+    rules = other;
+    return this;
+  }
+
+  /** With that rule on or off, and the others as they are. */
+  Redefined rule(Rule rule, boolean on) {
+    Map<Rule, Boolean> switched = new EnumMap<>(Rule.class);
+    if (rules != null) {
+      switched.putAll(rules.switched());
+    }
+    switched.put(rule, on);
+    rules = new Rules(rules == null ? null : rules.cost(), switched);
+    return this;
+  }
+
+  Redefined cost(Cost cost) {
+    rules = new Rules(cost, rules == null ? Map.of() : rules.switched());
+    return this;
+  }
+
   Redefined state(State other) {
     state = other;
     return this;
@@ -136,7 +170,8 @@ final class Redefined {
         d.budgets(),
         d.classes(),
         d.tenants(),
-        d.roles(),
+        roles,
+        rules,
         state,
         clearCount);
   }

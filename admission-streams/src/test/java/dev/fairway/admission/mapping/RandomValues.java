@@ -6,6 +6,7 @@ import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.RejectReason;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.TaskUpdate;
@@ -287,8 +288,23 @@ public final class RandomValues extends RandomScalars {
                     maybe(random::nextInt),
                     maybe(this::text))),
         map(random::nextDouble),
+        maybe(
+            () ->
+                new QuotaDefinition.Rules(
+                    maybe(() -> oneOf(QuotaDefinition.Cost.values())), switched())),
         oneOf(QuotaDefinition.State.values()),
         random.nextInt());
+  }
+
+  private Map<Rule, Boolean> switched() {
+    Map<Rule, Boolean> switched = new EnumMap<>(Rule.class);
+    for (Rule rule : Rule.values()) {
+      Boolean on = maybe(random::nextBoolean);
+      if (on != null) {
+        switched.put(rule, on);
+      }
+    }
+    return switched;
   }
 
   public LeaseRequest request() {

@@ -7,6 +7,8 @@ import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.Kind;
 import dev.fairway.admission.engine.state.Row.RowId;
 import dev.fairway.schemas.StateRow;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -15,6 +17,12 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.DecoderFactory;
+import org.apache.avro.io.EncoderFactory;
 import org.apache.kafka.common.utils.Bytes;
 import org.junit.jupiter.api.Test;
 
@@ -72,8 +80,9 @@ class RowCodecTest {
 
   @Test
   void shouldBundleTheSchemaThatItWrites() {
-    // If this fails, the schema of rows changed. Before the first release: write it anew. After:
-    // keep the old file, raise RowCodec.VERSION and bundle the new schema under that number.
+    // If this fails, the schema of rows changed: keep the old file, raise RowCodec.VERSION and
+    // bundle
+    // the new schema under that number.
     assertThat(RowCodec.bundledSchema(RowCodec.VERSION)).isEqualTo(StateRow.getClassSchema());
   }
 
@@ -85,7 +94,31 @@ class RowCodecTest {
     // then
     assertThat(codec.decode(stored))
         .isEqualTo(new RowCodec.KeyedRow("k", new Row.TaskRow("T1", 3, 10, 1, null, null)));
-    assertThat(codec.encode("k", new Row.TaskRow("T1", 3, 10, 1, null, null))).isEqualTo(stored);
+  }
+
+  @Property
+  void shouldReadEveryRowOfVersion1(@ForAll("rows") Row row) throws IOException {
+    // given: quotas of version 1 had no rules
+    byte[] stored = asVersion1(codec.encode("k", row));
+
+    // when
+    RowCodec.KeyedRow read = codec.decode(stored);
+
+    // then
+    assertThat(read.row().id()).isEqualTo(row.id());
+    assertThat(asVersion1(codec.encode("k", read.row()))).isEqualTo(stored);
+  }
+
+  private static byte[] asVersion1(byte[] value) throws IOException {
+    Schema old = RowCodec.bundledSchema(1);
+    Object row =
+        new GenericDatumReader<>(StateRow.getClassSchema(), old)
+            .read(null, DecoderFactory.get().binaryDecoder(value, 1, value.length - 1, null));
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    bytes.write(1);
+    BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
+    new GenericDatumWriter<>(old).write(row, encoder);
+    return bytes.toByteArray();
   }
 
   @Test

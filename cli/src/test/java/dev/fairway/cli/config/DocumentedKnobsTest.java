@@ -8,6 +8,7 @@ import dev.fairway.schemas.LeaseClass;
 import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.Margin;
 import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.Rules;
 import dev.fairway.schemas.Tenant;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -76,6 +77,7 @@ class DocumentedKnobsTest {
                 Margin.getClassSchema(),
                 Budgets.getClassSchema(),
                 LeaseClass.getClassSchema(),
+                Rules.getClassSchema(),
                 Tenant.getClassSchema())
             .flatMap(schema -> schema.getFields().stream())
             .map(Schema.Field::name)

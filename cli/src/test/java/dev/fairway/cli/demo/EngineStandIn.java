@@ -75,6 +75,7 @@ final class EngineStandIn implements AdmissionSide {
                 Map.of(),
                 Map.of(),
                 Map.of(),
+                null,
                 QuotaDefinition.State.ACTIVE,
                 0),
             "0123456789abcdef0123456789abcdef");

@@ -2,10 +2,12 @@ package dev.fairway.replay.script;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.fairway.admission.engine.DefinitionRules;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.lease.ProviderAccounting;
 import dev.fairway.admission.mapping.QuotaMapper;
 import dev.fairway.schemas.Amounts;
 import dev.fairway.schemas.Budgets;
+import dev.fairway.schemas.CostRule;
 import dev.fairway.schemas.LeaseClass;
 import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.Margin;
@@ -15,6 +17,7 @@ import dev.fairway.schemas.PolicyPreset;
 import dev.fairway.schemas.ProviderWindow;
 import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.QuotaState;
+import dev.fairway.schemas.Rules;
 import dev.fairway.schemas.Tenant;
 import java.util.List;
 
@@ -142,6 +145,7 @@ public final class QuotaJson {
         .setClasses(in.objects("classes", QuotaJson::leaseClass))
         .setTenants(in.objects("tenants", QuotaJson::tenant))
         .setRoles(in.doubles("roles"))
+        .setRules(in.object("rules", QuotaJson::rules))
         .setState(in.enumeration("state", QuotaState.class, QuotaState.ACTIVE))
         .setClearCount(clearCount == null ? 0 : clearCount)
         .build();
@@ -198,6 +202,14 @@ public final class QuotaJson {
         .setCallsPerTask(in.integerOrNull("calls_per_task"))
         .setRetryShare(in.doubleOrNull("retry_share"))
         .build();
+  }
+
+  private static Rules rules(JsonFields in) {
+    Rules rules = Rules.newBuilder().setCost(in.enumeration("cost", CostRule.class, null)).build();
+    for (Rule rule : Rule.values()) {
+      rules.put(rule.wireName(), in.booleanOrNull(rule.wireName()));
+    }
+    return rules;
   }
 
   private static LeaseClass leaseClass(JsonFields in) {

@@ -79,7 +79,7 @@ final class LedgerRules {
     if (quota.getWindow() != ProviderWindow.ROLLING) {
       return 10_000;
     }
-    boolean addedUp = quota.getPolicy() != PolicyPreset.SEED && dimension != OUTPUT;
+    boolean addedUp = exactWindows() && dimension != OUTPUT;
     if (addedUp || value(quota.getDepth(), dimension) == null) {
       return 8_000;
     }
@@ -105,7 +105,7 @@ final class LedgerRules {
     if (dimension == CONCURRENCY) {
       return null;
     }
-    if (configured == null && seed()) {
+    if (configured == null && quota.getPolicy() == PolicyPreset.SEED) {
       return MarginMode.RATE;
     }
     if (configured != null && configured != MarginMode.AUTO) {
@@ -117,12 +117,30 @@ final class LedgerRules {
     return shallow(dimension, limit) ? MarginMode.RESERVE : MarginMode.RATE;
   }
 
-  /**
-   * The plain preset: limits that the provider named last until the operator names others, and a
-   * balance is only clipped where its cap comes down.
-   */
-  boolean seed() {
-    return quota.getPolicy() == PolicyPreset.SEED;
+  /** Limits that the provider named last no longer than answers name them. */
+  boolean limitsExpire() {
+    return rule(quota.getRules() == null ? null : quota.getRules().getLimitExpiry());
+  }
+
+  /** What was used stays used where a margin shrinks; else a balance is only clipped. */
+  boolean keepsUse() {
+    return rule(quota.getRules() == null ? null : quota.getRules().getKeepUse());
+  }
+
+  /** Windows are told apart: no refund of a minute that is over, and a last minute that counts. */
+  boolean exactWindows() {
+    return rule(quota.getRules() == null ? null : quota.getRules().getExactWindows());
+  }
+
+  /** What others take slows the refill down; in both presets. */
+  boolean takesOutsideOff() {
+    Boolean knob = quota.getRules() == null ? null : quota.getRules().getOutsideRate();
+    return knob == null || knob;
+  }
+
+  /** A rule that the plain preset does not have. */
+  private boolean rule(Boolean knob) {
+    return knob != null ? knob : quota.getPolicy() != PolicyPreset.SEED;
   }
 
   /** The level given, or null. */

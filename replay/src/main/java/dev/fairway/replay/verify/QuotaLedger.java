@@ -108,7 +108,7 @@ final class QuotaLedger {
     for (int d = 0; d < buckets.length; d++) {
       Long limitBefore = before.configuredLimit(d);
       boolean renamed = limitBefore == null || !limitBefore.equals(rules.configuredLimit(d));
-      if (renamed || !rules.seed()) {
+      if (renamed || rules.limitsExpire()) {
         learnedLimits[d] = null;
       }
       if (!rules.limited(d)) {
@@ -138,6 +138,9 @@ final class QuotaLedger {
       }
       if (old != null && old != buckets[d]) {
         buckets[d].knowing(old);
+      }
+      if (!rules.takesOutsideOff()) {
+        buckets[d].outside(0);
       }
     }
     shares.define(rules, marginBp);
@@ -208,7 +211,7 @@ final class QuotaLedger {
     shares.takeOfReserve(who, charge, leaseClass, taken, outOfReserve);
   }
 
-  /** A call without a lease takes of its tenant's bucket too; in SEED there is no tenant. */
+  /** A call without a lease takes of its tenant's bucket too, where one is told. */
   void chargeUnleased(UnleasedCharged e) {
     if (e.getTenant() != null) {
       shares.takeUnleased("unleased call " + e.getRequestId(), e);
@@ -272,10 +275,10 @@ final class QuotaLedger {
     }
   }
 
-  /** A learned limit that no answer has named for ten minutes; SEED's last. */
+  /** A learned limit that no answer has named for ten minutes; not where they last. */
   void forget(String who, String dimension) {
     int d = LedgerRules.dimension(dimension);
-    if (rules.seed() || learnedLimits[d] == null || nowMs < learnedAtMs[d] + FORGET_MS) {
+    if (!rules.limitsExpire() || learnedLimits[d] == null || nowMs < learnedAtMs[d] + FORGET_MS) {
       wrong.accept(
           who
               + ": expected a limit of "
@@ -355,7 +358,7 @@ final class QuotaLedger {
    * then there is no refund of it.
    */
   boolean cameBack(int dimension, long grantedAtMs, long atMs) {
-    return !rules.seed() && buckets[dimension].wasReset(grantedAtMs, atMs);
+    return rules.exactWindows() && buckets[dimension].wasReset(grantedAtMs, atMs);
   }
 
   boolean limited(int dimension) {
@@ -424,7 +427,7 @@ final class QuotaLedger {
   }
 
   private void lower(int d, int marginBeforeBp) {
-    if (buckets[d] != null && !rules.seed()) {
+    if (buckets[d] != null && rules.keepsUse()) {
       buckets[d].lower(marginBeforeBp, marginBp);
     }
   }

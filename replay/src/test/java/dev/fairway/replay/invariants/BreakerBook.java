@@ -3,6 +3,7 @@ package dev.fairway.replay.invariants;
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.QuotaSnapshot;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -154,7 +155,9 @@ final class BreakerBook {
       breaker.probeUntilMs = e.probeUntilMs();
     } else if (event instanceof Event.BreakerClosed e) {
       close(step, breaker, e);
-    } else if (event instanceof Event.QuotaDefined) {
+    } else if (event instanceof Event.QuotaDefined e) {
+      boolean has = Definitions.has(e.definition(), Rule.BREAKER);
+      breaker.openedAtMs = has ? breaker.openedAtMs : Long.MIN_VALUE;
       // Taken up again after a removal, a quota may start afresh.
       for (QuotaSnapshot quota : step.snapshots()) {
         if (quota.definition().id().equals(event.quotaId())) {

@@ -2,7 +2,7 @@ package dev.fairway.replay.invariants;
 
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.QuotaDefinition;
-import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.admission.engine.state.Row.TaskRow;
 import dev.fairway.admission.engine.state.Waiter;
@@ -88,7 +88,7 @@ final class BudgetBook {
     }
     TaskRow counted = tasks.get(waiter.standing().budgetTask());
     Integer retries = quota.budgets().retriesPerTask();
-    boolean retry = waiter.attempt() > 1 && quota.preset() == Preset.FAIRWAY;
+    boolean retry = waiter.attempt() > 1 && Definitions.has(quota, Rule.COUNTED_ATTEMPTS);
     if (retry && retries != null && counted != null && counted.retries() >= retries) {
       wrong.add(id + " is one retry more than the " + retries + " of its task");
     }

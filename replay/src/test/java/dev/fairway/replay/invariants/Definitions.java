@@ -1,11 +1,15 @@
 package dev.fairway.replay.invariants;
 
 import dev.fairway.admission.engine.QuotaDefinition;
+import dev.fairway.admission.engine.QuotaDefinition.Cost;
 import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 
 /** The quotas of random runs: shallow, so that queues form, and in windows of every kind. */
 final class Definitions {
@@ -56,6 +60,7 @@ final class Definitions {
         d.classes(),
         d.tenants(),
         d.roles(),
+        d.rules(),
         d.state(),
         d.clearCount());
   }
@@ -108,6 +113,7 @@ final class Definitions {
         id.equals("k/c") ? Map.of("interactive", 0.3) : Map.of(),
         id.equals("k/c") ? tenants(start) : Map.of(),
         Map.of(),
+        null,
         state,
         0);
   }
@@ -121,6 +127,36 @@ final class Definitions {
         new QuotaDefinition.Tenant(
             1, null, List.of("a1", "a2", "a3*"), List.of("worker"), List.of("batch"), null, null);
     return start >= 1 ? Map.of("bounded", bounded) : Map.of("bounded", bounded, "plain", plain);
+  }
+
+  /** The same with rules that a number switches; in half of all cases those of its preset. */
+  static QuotaDefinition ruled(QuotaDefinition d, int number) {
+    if (number % 2 == 0) {
+      return d;
+    }
+    Random random = new Random(number);
+    Cost[] costs = {null, null, Cost.DOMINANT, Cost.ESTIMATED_TOKENS};
+    Map<Rule, Boolean> switched = new EnumMap<>(Rule.class);
+    for (Rule rule : Rule.values()) {
+      int n = random.nextInt(6);
+      if (n < 2) {
+        switched.put(rule, n == 0);
+      }
+    }
+    return changed(d, new QuotaDefinition.Rules(costs[random.nextInt(costs.length)], switched));
+  }
+
+  /** Whether a definition has a rule that SEED does not have by itself. */
+  static boolean has(QuotaDefinition d, Rule rule) {
+    Boolean switched = d.rules() == null ? null : d.rules().switched().get(rule);
+    return switched != null ? switched : d.preset() == Preset.FAIRWAY;
+  }
+
+  /** What a call costs by a definition. */
+  static Cost cost(QuotaDefinition d) {
+    Cost switched = d.rules() == null ? null : d.rules().cost();
+    Cost preset = d.preset() == Preset.FAIRWAY ? Cost.DOMINANT : Cost.ESTIMATED_TOKENS;
+    return switched != null ? switched : preset;
   }
 
   static QuotaDefinition cleared(QuotaDefinition d, int clearCount) {
@@ -137,12 +173,32 @@ final class Definitions {
     return changed(d, WINDOWS[number % WINDOWS.length], limits, null, level, d.clearCount());
   }
 
+  private static QuotaDefinition changed(QuotaDefinition d, QuotaDefinition.Rules rules) {
+    QuotaDefinition.Budgets budgets = d.budgets();
+    if (Boolean.FALSE.equals(rules.switched().get(Rule.COUNTED_ATTEMPTS))) {
+      budgets = new QuotaDefinition.Budgets(null, budgets.callsPerTask(), null);
+    }
+    return changed(d, d.window(), d.limits(), d.depth(), d.level(), budgets, rules, d.clearCount());
+  }
+
   private static QuotaDefinition changed(
       QuotaDefinition d,
       QuotaDefinition.Window window,
       Amounts limits,
       Amounts depth,
       Amounts level,
+      int clearCount) {
+    return changed(d, window, limits, depth, level, d.budgets(), d.rules(), clearCount);
+  }
+
+  private static QuotaDefinition changed(
+      QuotaDefinition d,
+      QuotaDefinition.Window window,
+      Amounts limits,
+      Amounts depth,
+      Amounts level,
+      QuotaDefinition.Budgets budgets,
+      QuotaDefinition.Rules rules,
       int clearCount) {
     return new QuotaDefinition(
         d.id(),
@@ -164,10 +220,11 @@ final class Definitions {
         d.lateSettlementWindowMs(),
         d.queueMax(),
         d.queueMaxPerAgent(),
-        d.budgets(),
+        budgets,
         d.classes(),
         d.tenants(),
         d.roles(),
+        rules,
         d.state(),
         clearCount);
   }

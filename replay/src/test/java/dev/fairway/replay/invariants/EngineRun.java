@@ -50,11 +50,13 @@ final class EngineRun {
 
   private static List<Step> run(EngineRun run, Preset preset, List<Action> actions) {
     int windows = run.exact ? 0 : actions.get(0).c();
+    int rules = actions.get(0).d();
     for (String id : List.of("k/a", "k/b", "k/o", "k/c")) {
       double start = id.equals("k/a") ? 1.0 : id.equals("k/b") ? 0.85 : 0.9;
       QuotaDefinition definition = Definitions.of(id, preset, start, State.ACTIVE);
-      run.define(Definitions.windowed(definition, windows));
+      run.define(Definitions.ruled(Definitions.windowed(definition, windows), rules));
       windows /= 12;
+      rules /= 3;
     }
     actions.forEach(run::act);
     run.finish();
@@ -275,6 +277,7 @@ final class EngineRun {
     int clearCount = before.clearCount() + (action.b() % 2);
     QuotaDefinition changed =
         Definitions.cleared(Definitions.of(id, before.preset(), start, state), clearCount);
+    changed = Definitions.ruled(changed, action.c() / 2);
     define(
         action.d() % 6 == 1
             ? Definitions.withOtherLimits(changed, action.b())

@@ -3,8 +3,8 @@ package dev.fairway.replay.invariants;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
-import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Identity;
@@ -227,7 +227,7 @@ final class LastMinuteBook {
 
   private static boolean adds(QuotaDefinition definition, Dimension d) {
     return definition.window() == Window.ROLLING
-        && definition.preset() == Preset.FAIRWAY
+        && Definitions.has(definition, Rule.EXACT_WINDOWS)
         && d.refills()
         && d != Dimension.OUTPUT_TOKENS
         && definition.limits().has(d);

@@ -7,8 +7,8 @@ import dev.fairway.admission.engine.Event.LimitForgotten;
 import dev.fairway.admission.engine.Event.LimitLearned;
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.QuotaDefinition;
-import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.RejectReason;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.bucket.Amounts;
@@ -118,7 +118,8 @@ final class LimitBook {
   }
 
   private boolean forgets(String quotaId) {
-    return !removed.contains(quotaId) && definitions.get(quotaId).preset() == Preset.FAIRWAY;
+    return !removed.contains(quotaId)
+        && Definitions.has(definitions.get(quotaId), Rule.LIMIT_EXPIRY);
   }
 
   private void named(Settlement settlement, long atMs) {
@@ -156,7 +157,7 @@ final class LimitBook {
   private void checkRefusal(LeaseRejected e, long atMs) {
     QuotaDefinition own = definitions.get(e.quotaId());
     LeaseRequest request = requests.get(Invariants.id(e.agentId(), e.requestId()));
-    boolean beyond = own.preset() == Preset.SEED || isBeyond(own, request);
+    boolean beyond = !Definitions.has(own, Rule.LIMIT_EXPIRY) || isBeyond(own, request);
     boolean held = isLearned(own.id());
     for (String other : own.also()) {
       beyond |= isBeyond(definitions.get(other), request);

@@ -11,7 +11,7 @@ import dev.fairway.admission.engine.Event.QuotaDefined;
 import dev.fairway.admission.engine.Event.SafetyFactorChanged;
 import dev.fairway.admission.engine.QuotaDefinition.Margin;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
-import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -153,7 +153,7 @@ final class MarginInvariants {
   }
 
   /**
-   * In FAIRWAY a margin is cut, and a safety factor raised, by the first 429 of an episode alone:
+   * In episodes a margin is cut, and a safety factor raised, by the first 429 of an episode alone:
    * not by one on a call that was granted before the last cut, and by none of a breaker's probes.
    */
   static List<String> episodesCutOnce(List<Step> steps) {
@@ -170,7 +170,7 @@ final class MarginInvariants {
           refused = e;
         } else if (event instanceof Event.QuotaRemoved e) {
           lastCutAtMs.remove(e.quotaId()); // It may begin anew.
-        } else if (isCut(event) && fairway(step, event.quotaId())) {
+        } else if (isCut(event) && inEpisodes(step, event.quotaId())) {
           boolean first =
               refused != null
                   && isEpisode(step, refused, grantedAtMs, lastCutAtMs)
@@ -195,8 +195,8 @@ final class MarginInvariants {
         || (event instanceof SafetyFactorChanged e && e.toMilli() > e.fromMilli());
   }
 
-  private static boolean fairway(Step step, String quotaId) {
-    return Invariants.snapshot(step, quotaId).definition().preset() == Preset.FAIRWAY;
+  private static boolean inEpisodes(Step step, String quotaId) {
+    return Definitions.has(Invariants.snapshot(step, quotaId).definition(), Rule.EPISODES);
   }
 
   /** A margin is cut by its step at most and never below its floor, and restored to its start. */

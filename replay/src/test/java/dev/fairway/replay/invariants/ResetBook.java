@@ -4,8 +4,8 @@ import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.QuotaDefinition;
-import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Dimension;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -46,7 +46,7 @@ final class ResetBook {
     QuotaDefinition definition = definitions.get(e.quotaId());
     long phaseMs = resetAtMs.getOrDefault(e.quotaId() + d, 0L) + GUARD_MS;
     return definition.window() == Window.FIXED
-        && definition.preset() == Preset.FAIRWAY
+        && Definitions.has(definition, Rule.EXACT_WINDOWS)
         && (removed.contains(e.quotaId())
             || Math.floorDiv(step.atMs() - phaseMs, MINUTE_MS)
                 > Math.floorDiv(grantedAtMs.get(e.leaseId()) - phaseMs, MINUTE_MS));

@@ -3,9 +3,9 @@ package dev.fairway.replay.invariants;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
-import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.QuotaSnapshot;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Row;
 import java.util.ArrayList;
@@ -48,7 +48,7 @@ final class ShrinkBook {
         step.handled().events().stream()
             .anyMatch(
                 e -> e instanceof Event.BucketsResynced r && r.quotaId().equals(now.quotaId()));
-    if (definition.preset() == Preset.SEED
+    if (!Definitions.has(definition, Rule.KEEP_USE)
         || definition.window() == Window.FIXED
         || resynced
         || !sameButMargin(definition, first.definition())) {

@@ -3,8 +3,9 @@ package dev.fairway.replay.invariants;
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.LeaseRequest;
-import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.QuotaDefinition.Cost;
 import dev.fairway.admission.engine.QuotaSnapshot;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.state.Row;
@@ -32,7 +33,8 @@ final class TagBook {
   private final Map<String, Long> moved = new HashMap<>();
   private final Set<String> grantedIn = new HashSet<>();
   private final Map<String, String> lines = new HashMap<>();
-  private final Set<String> ranked = new HashSet<>();
+  private final Set<String> strict = new HashSet<>();
+  private final Map<String, Cost> costs = new HashMap<>();
   private Map<String, Amounts> levels = new HashMap<>();
   private Set<String> sharing = new HashSet<>();
 
@@ -69,10 +71,14 @@ final class TagBook {
       } else if (event instanceof Event.UnleasedCharged e && e.tenant() != null) {
         used(step, e, e.agentId(), e.quotaId() + " " + e.tenant(), e.tagShift(), true);
       } else if (event instanceof Event.QuotaDefined e) {
-        if (e.definition().preset() == Preset.SEED) {
-          ranked.remove(e.quotaId());
+        if (Definitions.has(e.definition(), Rule.STRICT_PLACES)) {
+          strict.add(e.quotaId());
         } else {
-          ranked.add(e.quotaId());
+          strict.remove(e.quotaId());
+        }
+        Cost before = costs.put(e.quotaId(), Definitions.cost(e.definition()));
+        if (before != costs.get(e.quotaId()) && !sharing.contains(e.quotaId())) {
+          startAnew(e.quotaId()); // Tags of other costs say nothing.
         }
         // Other limits or weights: tags of who waits follow anew, here and in who takes from it.
         Set<String> measured = takers(step, e.quotaId());
@@ -103,17 +109,21 @@ final class TagBook {
     for (QuotaSnapshot quota : step.snapshots()) {
       String id = quota.definition().id();
       if (now.contains(id) != sharing.contains(id)) {
-        waiting.values().removeIf(w -> w.request().quotaId().equals(id));
-        rejected.values().removeIf(e -> e.quotaId().equals(id));
-        flowTags.keySet().removeIf(flow -> flow.startsWith(id + " "));
-        shifts.keySet().removeIf(flow -> flow.startsWith(id + " "));
+        startAnew(id);
         // A quota that is removed ends this as well, without a definition that tells new times.
         virtualTimes.keySet().removeIf(line -> line.startsWith(id + " "));
         topTimes.remove(id);
-        firstTags.clear();
       }
     }
     sharing = now;
+  }
+
+  private void startAnew(String id) {
+    waiting.values().removeIf(w -> w.request().quotaId().equals(id));
+    rejected.values().removeIf(e -> e.quotaId().equals(id));
+    flowTags.keySet().removeIf(flow -> flow.startsWith(id + " "));
+    shifts.keySet().removeIf(flow -> flow.startsWith(id + " "));
+    firstTags.clear();
   }
 
   private void enqueued(Step step, Waiter waiter) {
@@ -140,7 +150,7 @@ final class TagBook {
             && waiter.standing().tenant().equals(before.tenant())
             && step.atMs() <= before.retryAtMs() + TAG_KEPT_MS;
     Long ahead = flowTags.get(line(waiter) + " " + request.agentId());
-    boolean behind = kept && ahead != null && ranked.contains(request.quotaId());
+    boolean behind = kept && ahead != null && strict.contains(request.quotaId());
     long place = !kept ? 0 : behind ? Math.max(ahead, before.keptTag()) : before.keptTag();
     if (kept && waiter.startTag() != place) {
       wrong.add(id + " retries with tag " + waiter.startTag() + ", not " + place);
@@ -196,7 +206,7 @@ final class TagBook {
   private void used(Step step, Event e, String agentId, String line, long tagShift, boolean tells) {
     String flow = line + " " + agentId;
     // What comes back may end at the virtual time, and a refusal says nothing of a call's size.
-    boolean known = ranked.contains(e.quotaId()) && tells && tagShift >= 0;
+    boolean known = strict.contains(e.quotaId()) && tells && tagShift >= 0;
     told.merge(flow, known ? tagShift : Long.MIN_VALUE, TagBook::sum);
     for (Waiter waiter : List.copyOf(waiting.values())) {
       boolean mine = waiter.request().agentId().equals(agentId);

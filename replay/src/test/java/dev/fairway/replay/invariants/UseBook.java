@@ -6,7 +6,7 @@ import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Event.UnleasedCharged;
 import dev.fairway.admission.engine.QuotaDefinition;
-import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -18,7 +18,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Follows what is told of calls: on the way, and of those without a lease. FAIRWAY only. */
+/**
+ * Follows what is told of calls: on the way, and of those without a lease; where reports are
+ * strict.
+ */
 final class UseBook {
   private static final long REMEMBERED_MS = 600_000;
 
@@ -35,9 +38,9 @@ final class UseBook {
     for (Step step : steps) {
       for (Event event : step.handled().events()) {
         book.define(event);
-        if (event instanceof LeaseRenewed e && book.ranked(e.quotaId())) {
+        if (event instanceof LeaseRenewed e && book.strict(e.quotaId())) {
           book.renewed(e);
-        } else if (event instanceof LeaseSettled e && book.ranked(e.quotaId())) {
+        } else if (event instanceof LeaseSettled e && book.strict(e.quotaId())) {
           book.settled(step, e);
         }
       }
@@ -99,7 +102,7 @@ final class UseBook {
       step.handled().events().forEach(book::define);
       if (step.command() instanceof Command.SettleLease c
           && c.settlement().outcome() == Outcome.UNLEASED
-          && book.ranked(c.settlement().quotaId())) {
+          && book.strict(c.settlement().quotaId())) {
         book.unleased(step, c.settlement());
       }
     }
@@ -114,7 +117,7 @@ final class UseBook {
         book.define(event);
         if (event instanceof LeaseSettled e
             && e.outcome() == Outcome.SUCCEEDED
-            && book.ranked(e.quotaId())
+            && book.strict(e.quotaId())
             && step.command() instanceof Command.SettleLease c) {
           book.counted(e, c.settlement().usage());
         }
@@ -153,9 +156,9 @@ final class UseBook {
     }
   }
 
-  private boolean ranked(String quotaId) {
+  private boolean strict(String quotaId) {
     QuotaDefinition definition = definitions.get(quotaId);
-    return definition != null && definition.preset() == Preset.FAIRWAY;
+    return definition != null && Definitions.has(definition, Rule.STRICT_REPORTS);
   }
 
   private void renewed(LeaseRenewed e) {

@@ -115,6 +115,7 @@ final class WindowRun {
         Map.of(),
         Map.of(),
         Map.of(),
+        null,
         QuotaDefinition.State.ACTIVE,
         0);
   }

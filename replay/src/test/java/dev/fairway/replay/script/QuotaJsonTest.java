@@ -1,11 +1,15 @@
 package dev.fairway.replay.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.fairway.admission.engine.Rule;
+import dev.fairway.admission.mapping.QuotaMapper;
 import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.CostRule;
 import dev.fairway.schemas.LeaseClass;
 import dev.fairway.schemas.Limits;
 import dev.fairway.schemas.Margin;
@@ -13,6 +17,7 @@ import dev.fairway.schemas.MarginMode;
 import dev.fairway.schemas.OutputReservation;
 import dev.fairway.schemas.PolicyPreset;
 import dev.fairway.schemas.Quota;
+import dev.fairway.schemas.Rules;
 import dev.fairway.schemas.Tenant;
 import java.util.List;
 import java.util.Map;
@@ -63,7 +68,7 @@ class QuotaJsonTest {
              "queue_max_per_agent":3,"budgets":{"retries_per_task":12,"retry_share":0.1},
              "classes":{"interactive":{"reserve":0.2}},
              "tenants":{"t1":{"weight":2,"ceiling":0.5,"agents":["pay-*"],"roles":["worker"],"max_unblocks":8}},
-             "roles":{"planner":3.0},"state":"PAUSED","clear_count":2}
+             "roles":{"planner":3.0},"rules":{"cost":"DOMINANT","backfill":true,"loop_decay":false},"state":"PAUSED","clear_count":2}
             """);
 
     // when
@@ -112,8 +117,40 @@ class QuotaJsonTest {
                     .setMaxUnblocks(8)
                     .build()));
     assertThat(quota.getRoles()).isEqualTo(Map.of("planner", 3.0));
+    assertThat(quota.getRules())
+        .isEqualTo(
+            Rules.newBuilder()
+                .setCost(CostRule.DOMINANT)
+                .setBackfill(true)
+                .setLoopDecay(false)
+                .build());
     assertThat(quota.getState().name()).isEqualTo("PAUSED");
     assertThat(quota.getClearCount()).isEqualTo(2);
+  }
+
+  @Test
+  void shouldReadEveryRuleAndNoOther() throws Exception {
+    for (Rule rule : Rule.values()) {
+      // given
+      String text =
+          "{\"id\":\"k/m\",\"limits\":{\"tokens_per_minute\":1},\"rules\":{\"%s\":false}}";
+
+      // when
+      Quota quota = QuotaJson.parse(JSON.readTree(text.formatted(rule.wireName())));
+
+      // then
+      assertThat(quota.getRules().get(rule.wireName())).isEqualTo(false);
+      assertThat(QuotaMapper.toEngine(quota).rules().switched()).isEqualTo(Map.of(rule, false));
+    }
+    JsonNode unknown =
+        JSON.readTree(
+            """
+            {"id":"k/m","limits":{"tokens_per_minute":1},"rules":{"backfil":true,"cost":"CHEAP"}}
+            """);
+    assertThatThrownBy(() -> QuotaJson.parse(unknown))
+        .isInstanceOf(InvalidJsonException.class)
+        .hasMessageContaining("rules.backfil")
+        .hasMessageContaining("rules.cost");
   }
 
   @Test

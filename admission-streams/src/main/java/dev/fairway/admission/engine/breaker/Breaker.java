@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.Event.BreakerClosed;
 import dev.fairway.admission.engine.Event.BreakerHalfOpen;
 import dev.fairway.admission.engine.Event.BreakerOpened;
 import dev.fairway.admission.engine.Event.RefusalCounted;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Signal.Kind;
 import dev.fairway.admission.engine.breaker.BreakerState.Phase;
@@ -17,7 +18,7 @@ import dev.fairway.admission.engine.state.Transaction;
  * Opens after two 429s in a row, lets one probe through at a time, and closes at the first answer
  * that is no 429. After {@value #MAX_IDLE_PROBES} probes in a row that told nothing it closes into
  * a trickle, so that whoever gives probes back or loses them holds it open no longer than that: a
- * 429 among the calls of the trickle opens it again where it was. FAIRWAY only.
+ * 429 among the calls of the trickle opens it again where it was.
  */
 public final class Breaker {
   /** Two 429s this close together open it. */
@@ -77,7 +78,7 @@ public final class Breaker {
       boolean late) {
     Answer answer = Answer.of(settlement, kind);
     boolean counts =
-        quota.policy().breaker()
+        quota.policy().rules().has(Rule.BREAKER)
             && !quota.breaker().isUnproven()
             && kind == Kind.RATE_LIMITED
             && answer == Answer.REFUSED

@@ -1,5 +1,8 @@
 package dev.fairway.admission.engine.breaker;
 
+import dev.fairway.admission.engine.Rule;
+import dev.fairway.admission.engine.RulePolicy;
+
 /**
  * What 429s and overloads left behind at a quota. Immutable; boxed fields, the id and the ramp may
  * be null.
@@ -118,6 +121,18 @@ public record BreakerState(
   /** With that ramp, or without one. */
   public BreakerState with(Ramp newRamp) {
     return with(lastRefusedAtMs, pausedAtMs, newRamp);
+  }
+
+  /**
+   * What of it lasts under those rules: without a breaker it is closed, without a ramp grants are
+   * paced no more, and without episodes each overload is one of its own.
+   */
+  public BreakerState under(RulePolicy rules) {
+    Long pause = rules.has(Rule.EPISODES) ? pausedAtMs : null;
+    Ramp paced = (trickles() ? rules.has(Rule.BREAKER) : rules.has(Rule.RAMP)) ? ramp : null;
+    return rules.has(Rule.BREAKER)
+        ? with(lastRefusedAtMs, pause, paced)
+        : new BreakerState(Phase.CLOSED, 0, null, 0, null, null, pause, paced, 0);
   }
 
   private BreakerState with(Long newLastRefusedAtMs, Long newPausedAtMs, Ramp newRamp) {

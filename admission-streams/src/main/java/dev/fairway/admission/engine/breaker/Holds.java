@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.breaker;
 
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.QuotaHeld;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Signal.Kind;
 import dev.fairway.admission.engine.queue.Drain;
@@ -58,14 +59,15 @@ public final class Holds {
   private static void overloaded(Transaction tx, QuotaState quota, Lease lease, Long waitMs) {
     Long pausedAtMs = quota.breaker().pausedAtMs();
     boolean samePause = pausedAtMs != null && lease.grantedAtMs() <= pausedAtMs;
-    if (samePause && waitMs == null) {
+    boolean pauses = !samePause && quota.policy().rules().has(Rule.OVERLOAD_PAUSE);
+    if (!pauses && waitMs == null) {
       return;
     }
     long pause =
-        samePause
-            ? 0
-            : Math.min(
-                LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(quota.overloads(), MAX_DOUBLINGS));
+        pauses
+            ? Math.min(
+                LONGEST_PAUSE_MS, FIRST_PAUSE_MS << Math.min(quota.overloads(), MAX_DOUBLINGS))
+            : 0;
     holdFor(tx, quota, HoldReason.OVERLOADED, waitMs == null ? pause : Math.max(pause, waitMs));
   }
 

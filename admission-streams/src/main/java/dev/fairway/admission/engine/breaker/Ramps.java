@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.breaker;
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.RampEnded;
 import dev.fairway.admission.engine.Event.RampStarted;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
@@ -14,7 +15,7 @@ import java.util.function.Function;
 
 /**
  * When a quota ramps: after the breaker, after an overload, and after a hold of 30 s or more. A
- * single 429 with a shorter hold does not slow anybody down. FAIRWAY only.
+ * single 429 with a shorter hold does not slow anybody down.
  */
 public final class Ramps {
   /** Holds from this length on are followed by a ramp. */
@@ -40,13 +41,19 @@ public final class Ramps {
   public static long waitMs(QuotaState quota, long phase, long startMs, long atMs) {
     BreakerState breaker = quota.breaker();
     if (breaker.isOpen()) {
-      return Ramp.startingAt(Math.max(startMs, breaker.untilMs())).msUntil(atMs, phase);
+      return afterwardsMs(quota, phase, Math.max(startMs, breaker.untilMs()), atMs);
     }
     if (breaker.trickles()) {
       long nextMs = atMs + breaker.ramp().msUntil(atMs, 0);
-      return Ramp.startingAt(Math.max(startMs, nextMs)).msUntil(atMs, phase);
+      return afterwardsMs(quota, phase, Math.max(startMs, nextMs), atMs);
     }
     return breaker.ramp() == null ? 0 : breaker.ramp().msUntil(atMs, phase);
+  }
+
+  private static long afterwardsMs(QuotaState quota, long phase, long fromMs, long atMs) {
+    return quota.policy().rules().has(Rule.RAMP)
+        ? Ramp.startingAt(fromMs).msUntil(atMs, phase)
+        : Math.max(0, fromMs - atMs);
   }
 
   /**
@@ -95,7 +102,7 @@ public final class Ramps {
   /** A hold began or grew: what follows it, if anything does. */
   public static void afterHold(Transaction tx, QuotaState quota) {
     HoldReason reason = quota.holdReason(tx.nowMs());
-    if (!quota.policy().breaker() || quota.breaker().isUnproven() || reason == null) {
+    if (!quota.policy().rules().has(Rule.RAMP) || quota.breaker().isUnproven() || reason == null) {
       return;
     }
     Long untilMs = quota.holdUntilMs();
@@ -108,9 +115,11 @@ public final class Ramps {
     }
   }
 
-  /** The breaker closed, or an operator ended a hold. */
-  static void afterBreaker(Transaction tx, QuotaState quota) {
-    tx.emit(new RampStarted(quota.id(), afterHoldMs(tx, quota)));
+  /** The breaker closed or was switched off, or an operator ended a hold. */
+  public static void afterBreaker(Transaction tx, QuotaState quota) {
+    if (quota.policy().rules().has(Rule.RAMP)) {
+      tx.emit(new RampStarted(quota.id(), afterHoldMs(tx, quota)));
+    }
   }
 
   /** When the hold ends, or now if there is none, or none that time ends. */
@@ -121,10 +130,8 @@ public final class Ramps {
 
   /** An operator cleared the quota: the breaker closes, and traffic comes back slowly. */
   public static void cleared(Transaction tx, QuotaState quota) {
-    if (quota.policy().breaker()) {
-      Breaker.cleared(tx, quota);
-      afterBreaker(tx, quota);
-    }
+    Breaker.cleared(tx, quota);
+    afterBreaker(tx, quota);
   }
 
   /** Ends a ramp that is over. */

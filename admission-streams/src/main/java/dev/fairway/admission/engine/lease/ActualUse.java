@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Settlement.Usage;
@@ -36,13 +37,16 @@ final class ActualUse {
    * What counts in the parts of a quota, a tenant's ceiling and a class's reserve: what is known,
    * and where nobody told the input, at least what calls of its role take. No provider's number
    * corrects a part, so that whoever says little, and nothing afterwards, would be in no part at
-   * all. FAIRWAY only.
+   * all. Where reports are taken at their word, what they say.
    */
   static Amounts inParts(QuotaState quota, Lease lease, Settlement settlement, Amounts actual) {
     Tokens used = tokens(quota.policy(), lease, settlement, lease.charged());
     Usage usage = settlement.usage();
     boolean told = lease.inputKnown() || (usage != null && usage.inputTokens() != null);
-    if (used == null || told || refused(settlement) || !quota.policy().order().ranked()) {
+    if (used == null
+        || told
+        || refused(settlement)
+        || !quota.policy().rules().has(Rule.STRICT_REPORTS)) {
       return actual;
     }
     long input = Math.max(used.input, UntoldUse.usualInput(quota, lease.standing().role()));
@@ -85,9 +89,9 @@ final class ActualUse {
     return new Tokens(input, toldOutput != null ? toldOutput : output);
   }
 
-  /** What interim settlements told, as far as the end goes by it: in SEED by what is held alone. */
+  /** What interim settlements told, as far as the end goes by it; else by what is held alone. */
   private static Told toldOnTheWay(QuotaPolicy policy, Lease lease) {
-    return policy.order().ranked() ? lease.told() : Told.NOTHING;
+    return policy.rules().has(Rule.STRICT_REPORTS) ? lease.told() : Told.NOTHING;
   }
 
   private static boolean refused(Settlement settlement) {
@@ -221,7 +225,7 @@ final class ActualUse {
   /** What a call costs in the fair queue by what is told before it ends; null: as before. */
   static Long costSoFar(QuotaState quota, Lease lease, Told told) {
     QuotaPolicy policy = quota.policy();
-    if (!policy.order().ranked() || told.equals(lease.told())) {
+    if (!policy.rules().has(Rule.STRICT_REPORTS) || told.equals(lease.told())) {
       return null;
     }
     long output = outputSoFar(lease, told);
@@ -249,7 +253,7 @@ final class ActualUse {
     Usage usage = settlement.usage();
     boolean told = usage != null && usage.inputTokens() != null;
     if (told || toldOnTheWay(policy, lease).input() != null) {
-      boolean reserved = !policy.order().ranked() && usage.outputTokens() == null;
+      boolean reserved = !policy.rules().has(Rule.STRICT_REPORTS) && usage.outputTokens() == null;
       long output = reserved ? lease.forecast().outputTokens() : used.output;
       return Charges.cost(quota, actual, used.input, output);
     }

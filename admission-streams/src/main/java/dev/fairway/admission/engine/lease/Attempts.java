@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.lease;
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.RejectReason;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
@@ -28,7 +29,7 @@ record Attempts(int attempt, String budgetTask, String retries, Long impliedUnti
 
   static Attempts of(KeyState key, QuotaPolicy policy, LeaseRequest request) {
     Attempts first = first(request);
-    if (!policy.order().ranked()) {
+    if (!policy.rules().has(Rule.COUNTED_ATTEMPTS)) {
       return first;
     }
     Integer most = policy.order().retriesPerTask();

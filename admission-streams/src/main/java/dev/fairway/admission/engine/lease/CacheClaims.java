@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.Event.CacheClaimChecked;
 import dev.fairway.admission.engine.LeaseRequest.Estimate;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Settlement.Usage;
@@ -35,7 +36,7 @@ public final class CacheClaims {
   private static void note(Transaction tx, QuotaState quota, Lease lease, Boolean shown) {
     String agentId = lease.request().agentId();
     if (shown != null
-        && quota.policy().order().ranked()
+        && quota.policy().rules().has(Rule.CACHE_BUMP)
         && shown != quota.statistics().believesCache(agentId)) {
       tx.emit(new CacheClaimChecked(quota.id(), agentId, shown));
     }

@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.OrderPolicy;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.QuotaState;
 import java.math.BigDecimal;
@@ -50,7 +51,7 @@ final class CallBudgets {
       return new Spent("Task '" + taskId + "' has made its " + calls + " calls", null);
     }
     OrderPolicy order = quota.policy().order();
-    if (!order.ranked() || attempts.attempt() <= 1) {
+    if (!quota.policy().rules().has(Rule.COUNTED_ATTEMPTS) || attempts.attempt() <= 1) {
       return null;
     }
     Spent spent = spentRetries(key, order.retriesPerTask(), agentId, attempts);
@@ -94,8 +95,8 @@ final class CallBudgets {
             + agentId
             + "' has made its "
             + most
-            + " retries of this hour that count in no task, and too few of its calls succeed to make"
-            + " up for them; find out why its calls fail",
+            + " retries of this hour that count in no task, and too few of its calls succeed to"
+            + " make up for them; find out why its calls fail",
         retryAtMs);
   }
 

@@ -1,7 +1,10 @@
 package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.LeaseRequest;
+import dev.fairway.admission.engine.QuotaDefinition.Cost;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.Rule;
+import dev.fairway.admission.engine.RulePolicy;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
@@ -23,10 +26,15 @@ public final class Charges {
 
   private Charges() {}
 
-  /** Whether the call's cached prefix will have left the provider's cache at that time. */
-  public static boolean coldCache(LeaseRequest request, long atMs) {
+  /**
+   * Whether the call's cached prefix counts because it will have left the provider's cache at that
+   * time.
+   */
+  public static boolean coldCache(QuotaPolicy policy, LeaseRequest request, long atMs) {
     Long expiresAtMs = request.estimate().cacheExpiresAtMs();
-    return request.estimate().cachedTokens() > 0 && (expiresAtMs == null || expiresAtMs <= atMs);
+    return policy.rules().has(Rule.COLD_CACHE)
+        && request.estimate().cachedTokens() > 0
+        && (expiresAtMs == null || expiresAtMs <= atMs);
   }
 
   /** What a request with those claims that arrives now is expected to use. */
@@ -51,7 +59,8 @@ public final class Charges {
     if (estimate != null) {
       return estimate;
     }
-    Double mean = quota.policy().learns() ? quota.statistics().meanInput(claims.role()) : null;
+    boolean learned = quota.policy().rules().has(Rule.LEARNED_INPUT);
+    Double mean = learned ? quota.statistics().meanInput(claims.role()) : null;
     return mean == null ? quota.policy().defaultEstimate() : Math.round(mean);
   }
 
@@ -59,12 +68,14 @@ public final class Charges {
   private static long uncachedInput(
       LeaseRequest request, Claims claims, QuotaState quota, long output) {
     long claimed = claimedInput(request, claims, quota);
-    if (!quota.policy().learns()) {
+    boolean told = request.estimate().inputTokens() != null;
+    RulePolicy rules = quota.policy().rules();
+    if (told ? !rules.has(Rule.ESTIMATE_CORRECTION) : !rules.has(Rule.LEARNED_INPUT)) {
       return claimed;
     }
     long fits = most(Dimension.INPUT_TOKENS, output, claims, quota);
     long most = Math.max(0, fits - request.estimate().cachedTokens());
-    if (request.estimate().inputTokens() == null) {
+    if (!told) {
       return Math.min(claimed, most);
     }
     long corrected = Math.round(claimed * quota.statistics().correction(claims.role()));
@@ -173,10 +184,10 @@ public final class Charges {
   }
 
   /**
-   * Cost in the fair queue, at least 1. FAIRWAY: the dominant dimension's share, in tokens of the
-   * reference dimension (DRF). SEED: the estimated tokens. Quotas that share one are drained in one
-   * order, so that there it is the largest share of all that the call takes from, in {@link
-   * #MINUTE}s, whatever their presets.
+   * Cost in the fair queue, at least 1. DOMINANT: the dominant dimension's share, in tokens of the
+   * reference dimension (DRF). ESTIMATED_TOKENS: its tokens. Quotas that share one are drained in
+   * one order, so that there it is the largest share of all that the call takes from, in {@link
+   * #MINUTE}s, whatever their rules.
    *
    * @param charge charge per limited dimension
    * @param input input tokens of the call
@@ -191,7 +202,7 @@ public final class Charges {
       for (QuotaState other : quota.alsoKnown()) {
         cost = Math.max(cost, largestShare(demand, other.policy().limits(), MINUTE));
       }
-    } else if (policy.dominantCost()) {
+    } else if (policy.rules().cost() == Cost.DOMINANT) {
       Dimension reference = reference(policy.limits());
       long unit = reference == null ? 1 : policy.limits().get(reference);
       cost = largestShare(charge, policy.limits(), unit);

@@ -12,6 +12,7 @@ import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.QuotaPolicy;
 import dev.fairway.admission.engine.RejectReason;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.queue.Departures;
 import dev.fairway.admission.engine.queue.Drain;
@@ -307,7 +308,7 @@ public final class RequestHandler {
           && past.quotaId().equals(quota.id())
           && tenant.equals(past.tenant())
           && Attempts.keeps(past, tx.nowMs())) {
-        return quota.policy().order().ranked()
+        return quota.policy().rules().has(Rule.STRICT_PLACES)
             ? quota.tenant(tenant).startTag(request.agentId(), past.keptTag())
             : past.keptTag();
       }

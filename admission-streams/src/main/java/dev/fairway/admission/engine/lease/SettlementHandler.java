@@ -10,6 +10,7 @@ import dev.fairway.admission.engine.Event.SettlementIgnored;
 import dev.fairway.admission.engine.Event.Shift;
 import dev.fairway.admission.engine.InvalidCommandException;
 import dev.fairway.admission.engine.RejectReason;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Signal.Kind;
@@ -215,7 +216,7 @@ public final class SettlementHandler {
           RetryAt.floored(spent.retryAtMs(), tx.nowMs()));
       return;
     }
-    boolean cold = Charges.coldCache(lease.request(), tx.nowMs());
+    boolean cold = Charges.coldCache(quota.policy(), lease.request(), tx.nowMs());
     Amounts demand = Charges.demand(lease.request(), lease.forecast(), quota.policy(), cold);
     Standing standing =
         lease.standing().under(Claims.of(quota.policy().order(), lease.request()), demand).again();
@@ -224,7 +225,7 @@ public final class SettlementHandler {
     long startTag =
         anew ? quota.startTag(standing.tenant(), lease.request().agentId()) : lease.startTag();
     int weight =
-        quota.policy().order().ranked()
+        quota.policy().rules().changesWeights()
             ? Weights.milli(tx.state(), quota, lease.request(), standing, attempt)
             : lease.weightMilli();
     Amounts charge = Charges.estimated(lease.request(), lease.forecast(), quota.policy(), cold);
@@ -315,7 +316,7 @@ public final class SettlementHandler {
             Outcome.NOT_SENT,
             settlement.usage(),
             false,
-            quota.policy().order().ranked() ? settlement.signal() : null);
+            quota.policy().rules().has(Rule.STRICT_REPORTS) ? settlement.signal() : null);
     return SettlementRules.givesBackWhatWasSent(quota.policy(), quota.lease(leaseId), notSent)
         ? SettlementRules.as(Outcome.CANCELLED, notSent)
         : notSent;
@@ -340,7 +341,7 @@ public final class SettlementHandler {
     } else {
       withdraw(quota);
       tx.emit(Unleased.charged(quota, settlement, tx.nowMs()));
-      if (quota.policy().order().ranked()) {
+      if (quota.policy().rules().has(Rule.STRICT_REPORTS)) {
         Heed.unleased(tx, quota, settlement);
         Drain.run(tx, quota);
         Alerts.review(tx, quota);

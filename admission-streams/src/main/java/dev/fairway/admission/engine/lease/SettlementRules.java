@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Settlement.Usage;
@@ -52,32 +53,33 @@ final class SettlementRules {
 
   /**
    * What the provider's answer means, from the signal or else from the outcome. A signal that says
-   * no more than that it was fine, or an error, does not make a 429 anything else; SEED takes it at
-   * its word.
+   * no more than that it was fine, or an error, does not make a 429 anything else, unless reports
+   * are taken at their word.
    */
   static Kind kind(QuotaPolicy policy, Settlement s) {
     Signal signal = s.signal();
     Kind told = signal == null ? null : signal.kind();
     boolean vague = told == null || told == Kind.OK || told == Kind.ERROR;
-    boolean ranked = policy.order().ranked();
-    if (told != null && !(ranked && vague)) {
+    boolean strict = policy.rules().has(Rule.STRICT_REPORTS);
+    if (told != null && !(strict && vague)) {
       return told;
     }
     if (s.outcome() == Outcome.RATE_LIMITED || s.outcome() == Outcome.OVERLOADED) {
       return s.outcome() == Outcome.OVERLOADED ? Kind.OVERLOADED : Kind.RATE_LIMITED;
     }
     boolean refused =
-        ranked && signal != null && signal.status() != null && signal.status() == TOO_MANY_REQUESTS;
+        strict && signal != null && signal.status() != null && signal.status() == TOO_MANY_REQUESTS;
     return refused ? Kind.RATE_LIMITED : told == null ? Kind.OK : told;
   }
 
   /**
    * The end as it counts. A 429 is one, whatever outcome it is told with, unless the call succeeded
    * or used something all the same. What is given back as never sent, and is known to have been
-   * sent by what was told on the way or is told now, failed. SEED takes the end at its word.
+   * sent by what was told on the way or is told now, failed. Without strict reports the end is
+   * taken at its word.
    */
   static Settlement asItCounts(QuotaPolicy policy, Lease lease, Settlement s) {
-    if (!policy.order().ranked()) {
+    if (!policy.rules().has(Rule.STRICT_REPORTS)) {
       return s;
     }
     if (isRefusal(policy, s) && !Told.showsUse(s)) {
@@ -87,20 +89,20 @@ final class SettlementRules {
   }
 
   /**
-   * Whether an end tells of a 429: one whose outcome is that, or, but in SEED, any whose signal
-   * says so, unless the call succeeded all the same.
+   * Whether an end tells of a 429: one whose outcome is that, or, with strict reports, any whose
+   * signal says so, unless the call succeeded all the same.
    */
   static boolean isRefusal(QuotaPolicy policy, Settlement s) {
     boolean refused =
         s.outcome() == Outcome.RATE_LIMITED
-            || (policy.order().ranked() && s.outcome() != Outcome.SUCCEEDED);
+            || (policy.rules().has(Rule.STRICT_REPORTS) && s.outcome() != Outcome.SUCCEEDED);
     return refused && kind(policy, s) == Kind.RATE_LIMITED;
   }
 
   /** Whether a call is to be given back as never sent that is known to have been sent. */
   static boolean givesBackWhatWasSent(QuotaPolicy policy, Lease lease, Settlement s) {
     return s.outcome() == Outcome.NOT_SENT
-        && policy.order().ranked()
+        && policy.rules().has(Rule.STRICT_REPORTS)
         && (lease.told().sent() || Told.showsSent(policy, s));
   }
 

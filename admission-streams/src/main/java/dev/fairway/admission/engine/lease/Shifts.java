@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.Event.Shift;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -36,7 +37,7 @@ final class Shifts {
       Amounts actual = Charges.everyDimension(told.input(), lease.forecast().outputTokens());
       also = also(key, lease, held -> actual);
     }
-    if (!quota.policy().order().ranked() || told.sameUse(lease.told())) {
+    if (!quota.policy().rules().has(Rule.STRICT_REPORTS) || told.sameUse(lease.told())) {
       return new Shift(also, Amounts.NONE, Amounts.NONE, tenantTag);
     }
     Taken taken = lease.taken();

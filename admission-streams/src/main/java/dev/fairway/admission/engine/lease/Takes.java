@@ -24,7 +24,7 @@ public record Takes(Amounts own, List<Share> also, boolean cold) {
 
   /** What a request takes at that time; every quota it takes from must be defined. */
   public static Takes of(QuotaState quota, LeaseRequest request, Forecast forecast, long atMs) {
-    boolean cold = Charges.coldCache(request, atMs);
+    boolean cold = Charges.coldCache(quota.policy(), request, atMs);
     Amounts own = Charges.estimated(request, forecast, quota.policy(), cold);
     Amounts demand = Charges.demand(request, forecast, quota.policy(), cold);
     return new Takes(own, demand == null ? List.of() : also(quota, demand), cold);

@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Settlement.Usage;
@@ -35,8 +36,8 @@ public record Told(boolean sent, Long input, Long output, Kind refusal, Long unt
           Kind.RATE_LIMITED, Kind.OVERLOADED, Kind.QUOTA_EXHAUSTED, Kind.DAILY_QUOTA, Kind.BILLING);
 
   /**
-   * What is known after one more interim settlement; in SEED the first input is the last, and only
-   * the end tells of refusals.
+   * What is known after one more interim settlement; without strict reports the first input is the
+   * last, and only the end tells of refusals.
    */
   Told and(QuotaPolicy policy, Settlement interim, long nowMs) {
     Usage usage = interim.usage();
@@ -46,9 +47,9 @@ public record Told(boolean sent, Long input, Long output, Kind refusal, Long unt
             : (Long) ActualUse.countedInput(policy, usage);
     Long newOutput = ActualUse.countedOutput(policy, usage);
     Kind kind = SettlementRules.kind(policy, interim);
-    boolean refused = policy.order().ranked() && REFUSALS.contains(kind);
+    boolean refused = policy.rules().has(Rule.STRICT_REPORTS) && REFUSALS.contains(kind);
     Long waitMs = SettlementRules.waitMs(interim.signal());
-    boolean first = input == null || policy.order().ranked();
+    boolean first = input == null || policy.rules().has(Rule.STRICT_REPORTS);
     return new Told(
         sent || showsSent(policy, interim),
         first ? most(input, newInput) : input,

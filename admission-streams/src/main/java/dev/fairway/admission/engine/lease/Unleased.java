@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.Event.UnleasedCharged;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Usage;
 import dev.fairway.admission.engine.Signal;
@@ -14,22 +15,22 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 /**
- * A call that was made without a lease. It is charged, to its tenant's ceiling too, and outside
- * SEED moves its agent's tag like any other call, where others wait for any of what it takes from:
- * to give a lease back and make the call all the same gains nothing. What nobody waited for costs
- * no place, as with leases. Nobody tells its role, so it weighs the least. One that was refused
- * took nothing, as with leases.
+ * A call that was made without a lease. It is charged, and with strict reports to its tenant's
+ * ceiling too, and it moves its agent's tag like any other call, where others wait for any of what
+ * it takes from: to give a lease back and make the call all the same gains nothing. What nobody
+ * waited for costs no place, as with leases. Nobody tells its role, so it weighs the least. One
+ * that was refused took nothing, as with leases.
  */
 public final class Unleased {
 
   private Unleased() {}
 
   /**
-   * Under what it is remembered, so that the same report counts once. Outside SEED that is apart
-   * from requests: that one of the same id is known does not mean that the call was charged.
+   * Under what it is remembered, so that the same report counts once. With strict reports that is
+   * apart from requests: that one of the same id is known does not mean that the call was charged.
    */
   public static String identity(QuotaState quota, String agentId, String requestId) {
-    return quota.policy().order().ranked()
+    return quota.policy().rules().has(Rule.STRICT_REPORTS)
         ? Identity.ofUnleased(agentId, requestId)
         : Identity.ofRequest(agentId, requestId);
   }
@@ -37,21 +38,21 @@ public final class Unleased {
   static UnleasedCharged charged(QuotaState quota, Settlement settlement, long atMs) {
     QuotaPolicy policy = quota.policy();
     Usage usage = settlement.usage();
-    boolean ranked = policy.order().ranked();
+    boolean strict = policy.rules().has(Rule.STRICT_REPORTS);
     long input =
         usage != null && usage.inputTokens() != null
             ? ActualUse.countedInput(policy, usage)
-            : ranked ? UntoldUse.unleasedInput(quota) : policy.defaultEstimate();
+            : strict ? UntoldUse.unleasedInput(quota) : policy.defaultEstimate();
     long output = ActualUse.orZero(ActualUse.countedOutput(policy, usage));
     boolean refused = SettlementRules.isRefusal(policy, settlement) && !Told.showsUse(settlement);
     UnaryOperator<Amounts> counted = used -> refused ? ActualUse.ofRefusal(policy, used) : used;
     Amounts used = counted.apply(Charges.of(policy, input, output));
     Amounts charge = SettlementHandler.withoutSlot(taken(quota, used, atMs));
-    String tenant = ranked ? tenant(quota, settlement.agentId()) : null;
-    boolean costs = ranked && !refused && quota.isWanted();
+    String tenant = strict ? tenant(quota, settlement.agentId()) : null;
+    boolean costs = strict && !refused && quota.isWanted();
     long cost = costs ? Charges.cost(quota, used, input, output) : 0;
-    boolean levels = ranked && policy.order().hasTenants();
-    boolean bounded = ranked && quota.tenant(tenant).ceiling() != null;
+    boolean levels = strict && policy.order().hasTenants();
+    boolean bounded = strict && quota.tenant(tenant).ceiling() != null;
     return new UnleasedCharged(
         quota.id(),
         settlement.requestId(),
@@ -77,7 +78,9 @@ public final class Unleased {
   }
 
   private static Amounts taken(QuotaState quota, Amounts used, long atMs) {
-    return quota.policy().order().ranked() ? UsageBound.notTooDeep(quota, used, atMs) : used;
+    return quota.policy().rules().has(Rule.STRICT_REPORTS)
+        ? UsageBound.notTooDeep(quota, used, atMs)
+        : used;
   }
 
   /** What it is charged in the other quotas. */

@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.Event.LeaseExpired;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
@@ -9,7 +10,7 @@ import dev.fairway.admission.engine.state.QuotaState;
 /**
  * How large a call is taken to be of which nobody told it: in the fair queue, and in the parts of
  * its quota ({@link ActualUse#inParts}), at least what calls of its role take, so that saying
- * little of it and nothing afterwards does not pay. FAIRWAY only.
+ * little of it and nothing afterwards does not pay.
  */
 public final class UntoldUse {
 
@@ -22,7 +23,7 @@ public final class UntoldUse {
    */
   static long cost(QuotaState quota, Lease lease, long output) {
     QuotaPolicy policy = quota.policy();
-    if (!policy.order().ranked()) {
+    if (!policy.rules().has(Rule.STRICT_REPORTS)) {
       return lease.cost();
     }
     long input = usualInput(quota, lease.standing().role());

@@ -1,5 +1,6 @@
 package dev.fairway.admission.engine.lease;
 
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Settlement.Usage;
 import dev.fairway.admission.engine.bucket.Amounts;
@@ -11,7 +12,7 @@ import dev.fairway.admission.engine.state.QuotaState;
  * How much of its quota one call can be said to have used: at most what ten minutes of the limit
  * hold, of the quota or of one that it takes from. A provider refuses what exceeds its limit, and
  * only output, or a limit set far below the provider's, goes beyond; a report of more is an error
- * of whoever wrote it, and closes the quota for ten minutes and not for days. FAIRWAY only.
+ * of whoever wrote it, and closes the quota for ten minutes and not for days.
  */
 final class UsageBound {
   private static final long MINUTES = 10;
@@ -24,7 +25,7 @@ final class UsageBound {
    */
   static Settlement within(QuotaState quota, Settlement s) {
     Usage told = s.usage();
-    if (quota == null || told == null || !quota.policy().order().ranked()) {
+    if (quota == null || told == null || !quota.policy().rules().has(Rule.STRICT_REPORTS)) {
       return s;
     }
     Told before = toldBefore(quota, s);

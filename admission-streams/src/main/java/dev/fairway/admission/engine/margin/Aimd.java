@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.margin;
 import dev.fairway.admission.engine.Event.MarginCut;
 import dev.fairway.admission.engine.Event.MarginRestored;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Transaction;
@@ -18,11 +19,12 @@ public final class Aimd {
   /**
    * A 429 on a granted lease. One episode cuts once: leases granted before the last cut were
    * granted at the old margin and say nothing of the new one, and neither does a refused probe of
-   * an open breaker, which is still the same episode. SEED cuts on every 429, at the floor too.
-   * Where the balance follows the provider's level, the safety factor takes the margin's place.
+   * an open breaker, which is still the same episode. Without episodes every 429 cuts, at the floor
+   * too. Where the balance follows the provider's level, the safety factor takes the margin's
+   * place.
    */
   public static void rateLimited(Transaction tx, QuotaState quota, Lease lease) {
-    boolean every = quota.policy().cutEvery429();
+    boolean every = !quota.policy().rules().has(Rule.EPISODES);
     if (!every && sameEpisode(quota, lease)) {
       return;
     }

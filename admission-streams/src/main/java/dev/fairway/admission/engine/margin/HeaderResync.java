@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.Event.BucketsResynced;
 import dev.fairway.admission.engine.Event.ResetLearned;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.Signal.Reading;
 import dev.fairway.admission.engine.bucket.Amounts;
@@ -141,11 +142,11 @@ public final class HeaderResync {
 
   /**
    * Whether the provider's limit is above the quota's. What is left of the larger says nothing of
-   * what is left of the smaller, but that it can be no more. SEED follows every number.
+   * what is left of the smaller, but that it can be no more.
    */
   private boolean isOfLargerLimit(Dimension d, Reading reading) {
     long limit = quota.limit(d);
-    return quota.policy().observes()
+    return quota.policy().rules().has(Rule.OWN_LIMIT)
         && (reading.remaining() > limit || (reading.limit() != null && reading.limit() > limit));
   }
 
@@ -200,7 +201,8 @@ public final class HeaderResync {
     long within = Math.min(before, high);
     long after = Math.min(quota.cap(d), low == null ? within : Math.max(low, within));
     Long outside = null;
-    if (quota.marginMode(d).name() == MarginModeName.ADAPTIVE) {
+    if (quota.policy().rules().has(Rule.OUTSIDE_RATE)
+        && quota.marginMode(d).name() == MarginModeName.ADAPTIVE) {
       outside =
           quota.lastMinute().counts(d)
               ? rollingOutsideMilli(d, remaining, others)

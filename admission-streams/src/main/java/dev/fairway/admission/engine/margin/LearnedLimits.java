@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.margin;
 
 import dev.fairway.admission.engine.Event.LimitForgotten;
 import dev.fairway.admission.engine.Event.LimitLearned;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
 import dev.fairway.admission.engine.state.QuotaState;
@@ -10,7 +11,8 @@ import dev.fairway.admission.engine.state.Transaction;
 /**
  * Limits that the provider's answers name below the operator's. One odd answer must not close a
  * quota for good: nobody could call any more, and so no other answer would ever correct it. What is
- * not named again for a while is forgotten. SEED keeps it until the operator names another number.
+ * not named again for a while is forgotten. Without that rule it lasts until the operator names
+ * another number.
  */
 public final class LearnedLimits {
   /** After this long without an answer that names it, a learned limit is forgotten. */
@@ -60,7 +62,9 @@ public final class LearnedLimits {
    * operator's own, or lasts.
    */
   public static Long forgetAtMs(QuotaState quota, Dimension d) {
-    return quota.policy().forgetsLimits() && quota.limits(d) && quota.learnedSinceMs(d) != null
+    return quota.policy().rules().has(Rule.LIMIT_EXPIRY)
+            && quota.limits(d)
+            && quota.learnedSinceMs(d) != null
         ? (Long) (quota.learnedSinceMs(d) + FORGET_MS)
         : null;
   }

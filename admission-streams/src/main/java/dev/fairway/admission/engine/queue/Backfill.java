@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.Event.Lane;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Takes;
@@ -37,7 +38,7 @@ record Backfill(
   static Backfill behind(Turns.Waiting front) {
     Fit fit = front.fit();
     boolean forTokens = fit.dimension() != null && fit.dimension().refills();
-    if (!front.quota().policy().order().ranked() || !forTokens) {
+    if (!front.quota().policy().rules().has(Rule.BACKFILL) || !forTokens) {
       return null;
     }
     Dimension d = fit.dimension();

@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.queue;
 import dev.fairway.admission.engine.Event.Reweighting;
 import dev.fairway.admission.engine.Event.WaiterReweighted;
 import dev.fairway.admission.engine.LeaseRequest.Estimate;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Waiter;
@@ -18,7 +19,7 @@ public final class CacheBump {
 
   /** The new weight of a waiting request, or null where there is no reason. */
   public static WaiterReweighted of(KeyState key, QuotaState quota, Waiter waiter, long atMs) {
-    if (!quota.policy().order().ranked()
+    if (!quota.policy().rules().has(Rule.CACHE_BUMP)
         || waiter.standing().cacheBumped()
         || !quota.statistics().believesCache(waiter.request().agentId())
         || !endsSoon(waiter, atMs)) {

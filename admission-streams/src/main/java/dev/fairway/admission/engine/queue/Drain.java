@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.queue;
 import dev.fairway.admission.engine.Event.Lane;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.Order;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.breaker.Breaker;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -77,7 +78,9 @@ public final class Drain {
     String agent = waiter.request().agentId();
     String request = waiter.request().requestId();
     int attempt = waiter.attempt();
-    Long appendedAtMs = quota.policy().learns() ? (Long) waiter.appendedAtMs() : null;
+    // Else a report of a request that was forgotten may settle another of the same id.
+    boolean apart = quota.policy().rules().has(Rule.STRICT_REPORTS);
+    Long appendedAtMs = apart ? (Long) waiter.appendedAtMs() : null;
     String leaseId = Identity.leaseId(tx.state().salt(), agent, request, attempt, appendedAtMs);
     while (quota.lease(leaseId) != null) {
       // The same record, forgotten and read again, while its old lease may still be settled late.

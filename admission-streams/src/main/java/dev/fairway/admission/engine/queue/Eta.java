@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.queue;
 import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.OpaqueBytes;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.breaker.Ramps;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -143,12 +144,13 @@ public final class Eta {
 
   private static long inQuotaMs(
       QuotaState quota, Waiter waiter, Ahead ahead, PassEta.Head head, boolean told, long atMs) {
-    boolean counts = told || quota.policy().order().ranked(); // SEED sends away by sums alone.
+    // By sums alone who is told its wait may be sent away for another.
+    boolean counts = told || quota.policy().rules().has(Rule.EXACT_ETA);
     long byTag = counts ? frontMs(quota, waiter, ahead, head, atMs) : 0;
     long byReserve = 0;
     boolean parts = !ahead.byTenant().isEmpty() || quota.reserves().any();
     boolean windowed =
-        quota.policy().learns()
+        quota.policy().rules().has(Rule.EXACT_ETA)
             && quota.policy().window() != Window.TOKEN_BUCKET
             && ahead.count() <= LONGEST_WALKED;
     ReserveLanes lanes = quota.reserves().any() ? ReserveLanes.of(quota, waiter, ahead) : null;
@@ -358,11 +360,13 @@ public final class Eta {
 
   /**
    * Until anything is granted at all: the buckets fill until then, and no further than their caps.
-   * SEED adds up nothing during a hold, as published.
+   * Where ETAs are sums, nothing is added up during a hold.
    */
   private static long startMs(QuotaState quota, long atMs) {
     boolean others = !quota.policy().order().also().isEmpty() && quota.also() != null;
-    return quota.policy().learns() ? opensMs(quota, others ? quota.also() : List.of(), atMs) : 0;
+    return quota.policy().rules().has(Rule.EXACT_ETA)
+        ? opensMs(quota, others ? quota.also() : List.of(), atMs)
+        : 0;
   }
 
   /** Until no hold and no breaker is in the way, in a quota and in those that it takes from. */

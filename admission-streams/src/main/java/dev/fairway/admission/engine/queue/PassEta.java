@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.Event.Lane;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Takes;
@@ -54,7 +55,7 @@ final class PassEta {
    * #NEVER} where it does not.
    */
   static long waitMs(KeyState key, QuotaState quota, Waiter waiter, Head head, long atMs) {
-    if (!quota.policy().order().ranked() || quota.also() == null) {
+    if (!quota.policy().rules().has(Rule.EXACT_ETA) || quota.also() == null) {
       return NEVER;
     }
     Turns.Waiting front = head.at(quota, atMs);

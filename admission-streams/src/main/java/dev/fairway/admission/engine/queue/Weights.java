@@ -2,14 +2,16 @@ package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.Rule;
+import dev.fairway.admission.engine.RulePolicy;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Standing;
 
 /**
- * What a request weighs: base(role) x (1 + 0.5 x unblocks) x 0.5^repeat_failures, at least 0.1.
- * FAIRWAY takes unblocks from the task graph where that knows the task, halves a retry, balances
- * siblings, and doubles who is moved up for its cache.
+ * What a request weighs: base(role) x (1 + 0.5 x unblocks) x 0.5^repeat_failures, at least 0.1. By
+ * rules of their own unblocks are those of the task graph where that knows the task, a retry counts
+ * half, siblings are balanced, and who is moved up for its cache counts twice.
  */
 public final class Weights {
   private static final int MIN_MILLI = 100;
@@ -22,20 +24,22 @@ public final class Weights {
   public static int milli(
       KeyState key, QuotaState quota, LeaseRequest request, Standing standing, int attempt) {
     QuotaPolicy policy = quota.policy();
-    boolean ranked = policy.order().ranked();
+    RulePolicy rules = policy.rules();
     int most = policy.order().tenant(standing.tenant()).maxUnblocks();
     long unblocks =
-        ranked && request.taskId() != null && key.graph().knows(request.taskId())
+        rules.has(Rule.TASK_GRAPH)
+                && request.taskId() != null
+                && key.graph().knows(request.taskId())
             ? key.graph().unblocks(request.taskId(), most)
             : Math.min(request.unblocks() == null ? 0 : request.unblocks(), most);
     long weight =
         baseMilli(standing.role(), policy) * (2 + unblocks) / 2
-            >> Math.min(request.repeatFailures(), MAX_HALVINGS);
-    if (ranked) {
-      weight = attempt > 1 ? weight / 2 : weight;
+            >> (rules.has(Rule.LOOP_DECAY) ? Math.min(request.repeatFailures(), MAX_HALVINGS) : 0);
+    weight = rules.has(Rule.RETRY_CLASS) && attempt > 1 ? weight / 2 : weight;
+    if (rules.has(Rule.SIBLING_BALANCE)) {
       weight = weight * SiblingBalance.milli(key, quota, request.taskId(), standing.role()) / 1000;
-      weight = standing.cacheBumped() ? weight * 2 : weight;
     }
+    weight = rules.has(Rule.CACHE_BUMP) && standing.cacheBumped() ? weight * 2 : weight;
     return (int) Math.max(MIN_MILLI, Math.min(weight, MAX_MILLI));
   }
 

@@ -12,6 +12,7 @@ import dev.fairway.admission.engine.Event.QuotaHeld;
 import dev.fairway.admission.engine.Event.RampEnded;
 import dev.fairway.admission.engine.Event.RampStarted;
 import dev.fairway.admission.engine.Event.RefusalCounted;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.breaker.Ramp;
 import dev.fairway.admission.engine.breaker.Ramps;
@@ -50,7 +51,7 @@ final class BreakerApplier {
   }
 
   static void held(KeyState key, QuotaState quota, QuotaHeld e) {
-    if (e.reason() == HoldReason.OVERLOADED && quota.policy.breaker()) {
+    if (e.reason() == HoldReason.OVERLOADED && quota.policy.rules().has(Rule.EPISODES)) {
       set(key, quota, quota.breaker.paused(key.nowMs));
     }
   }
@@ -103,11 +104,9 @@ final class BreakerApplier {
     }
   }
 
-  /** A policy without a breaker has no use for what one knew. */
+  /** A rule that is not in force has no use for what it knew. */
   static void redefined(KeyState key, QuotaState quota) {
-    if (!quota.policy.breaker()) {
-      set(key, quota, BreakerState.NONE);
-    }
+    set(key, quota, quota.breaker.under(quota.policy.rules()));
   }
 
   private static void set(KeyState key, QuotaState quota, BreakerState state) {

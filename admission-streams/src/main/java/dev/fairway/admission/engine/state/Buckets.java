@@ -1,5 +1,6 @@
 package dev.fairway.admission.engine.state;
 
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -62,7 +63,7 @@ final class Buckets {
   /** A bucket that refills after the margin changed from that one, clipped to its cap. */
   static Bucket following(QuotaState quota, Dimension d, int marginBeforeBp) {
     long cap = quota.cap(d);
-    long by = quota.policy.keepsUse() ? quota.cap(d, marginBeforeBp) - cap : 0;
+    long by = quota.policy.rules().has(Rule.KEEP_USE) ? quota.cap(d, marginBeforeBp) - cap : 0;
     return quota.buckets[d.ordinal()].lowered(by, cap);
   }
 

@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.state;
 import dev.fairway.admission.engine.Event.QuotaDefined;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.margin.ModeChange;
@@ -26,7 +27,7 @@ final class DefinitionApplier {
       quota = new QuotaState(key);
       key.quotas.put(e.quotaId(), quota);
       start(key, quota, e.definition());
-      remeasure.calls();
+      remeasure.calls(false);
     } else {
       change(key, quota, e.definition(), remeasure);
     }
@@ -49,7 +50,7 @@ final class DefinitionApplier {
       }
     }
     Parts.start(key, quota);
-    SharedOrder.redefined(key, quota, members);
+    SharedOrder.redefined(key, quota, members, false);
   }
 
   private static void change(
@@ -70,7 +71,7 @@ final class DefinitionApplier {
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       boolean renamed = policyBefore.limits().get(d) != quota.policy.limits().get(d);
-      if (renamed || quota.policy.forgetsLimits()) {
+      if (renamed || quota.policy.rules().has(Rule.LIMIT_EXPIRY)) {
         quota.forgetLimit(d);
       }
     }
@@ -82,8 +83,9 @@ final class DefinitionApplier {
           changed(key, quota, policyBefore, Dimension.of(i), levelGiven, marginBeforeBp);
     }
     Parts.redefine(key, quota, policyBefore.order());
-    boolean anew = SharedOrder.redefined(key, quota, members);
-    remeasure.calls();
+    boolean recosted = policyBefore.rules().cost() != quota.policy.rules().cost();
+    boolean anew = SharedOrder.redefined(key, quota, members, recosted);
+    remeasure.calls(anew);
     BreakerApplier.redefined(key, quota);
     LeaseApplier.rescheduleSweeps(quota);
     LeaseApplier.rebuildDerived(key, quota);
@@ -119,6 +121,9 @@ final class DefinitionApplier {
       boolean levelGiven,
       int marginBeforeBp) {
     Bucket bucket = quota.buckets[d.ordinal()];
+    if (!quota.policy.rules().has(Rule.OUTSIDE_RATE)) {
+      quota.outside[d.ordinal()] = OutsideRate.NONE;
+    }
     if (!quota.limits(d)) {
       quota.absorbedBeforeMs[d.ordinal()] = null;
       quota.answeredAtMs[d.ordinal()] = null;

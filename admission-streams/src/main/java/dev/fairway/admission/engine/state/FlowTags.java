@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.state;
 import dev.fairway.admission.engine.Event.LeaseRejected;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.OrderPolicy;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.lease.Claims;
@@ -72,7 +73,7 @@ final class FlowTags {
     }
     long before = tenant.startTag(agentId);
     shiftTag(key, quota, tenant, agentId, tagShift);
-    if (quota.policy.order().ranked() && tells) {
+    if (quota.policy.rules().has(Rule.STRICT_PLACES) && tells) {
       moveLine(key, quota, tenant, agentId, tenant.startTag(agentId) - before);
     }
     if (tenantShift != 0) {
@@ -113,7 +114,8 @@ final class FlowTags {
    * comes back to follow each other, and what it is served in between, as they would have in line.
    */
   static void keep(KeyState key, QuotaState quota, LeaseRejected e) {
-    boolean keeps = quota != null && e.tenant() != null && quota.policy.order().ranked();
+    boolean keeps =
+        quota != null && e.tenant() != null && quota.policy.rules().has(Rule.STRICT_PLACES);
     TenantState tenant = keeps ? quota.tenant(e.tenant()) : null;
     RememberedRow row = key.remembered(Identity.ofRequest(e.agentId(), e.requestId()));
     if (tenant == null || row == null || row.keptUntilMs() == null) {
@@ -133,7 +135,7 @@ final class FlowTags {
   static void claim(KeyState key, QuotaState quota, TenantState tenant, String agentId) {
     OrderPolicy order = quota.policy.order();
     boolean claimed =
-        order.ranked()
+        quota.policy.rules().has(Rule.STRICT_REPORTS)
             && order.hasTenants()
             && !tenant.name.equals(Claims.tenantOf(order, agentId, null));
     if (claimed) {

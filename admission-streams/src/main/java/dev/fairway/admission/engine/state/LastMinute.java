@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.margin.Need;
@@ -11,7 +12,7 @@ import java.util.NavigableMap;
 
 /**
  * What the calls of a quota took within the last minute, beside its buckets, where the provider
- * adds up exactly that. SEED knows buckets alone.
+ * adds up exactly that. Without exact windows there are buckets alone.
  */
 public final class LastMinute {
   private final QuotaState quota;
@@ -26,7 +27,7 @@ public final class LastMinute {
 
   /** Whether the quota counts its last minute at all. */
   boolean counts() {
-    return quota.policy.window() == Window.ROLLING && quota.policy.learns();
+    return quota.policy.window() == Window.ROLLING && quota.policy.rules().has(Rule.EXACT_WINDOWS);
   }
 
   /** Whether a dimension is counted. */

@@ -5,6 +5,7 @@ import dev.fairway.admission.engine.Event.LeaseEnqueued;
 import dev.fairway.admission.engine.Event.LeaseGranted;
 import dev.fairway.admission.engine.Event.Reweighting;
 import dev.fairway.admission.engine.Event.WaiterReweighted;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Charges;
@@ -62,7 +63,7 @@ final class LineApplier {
   private static void count(
       KeyState key, QuotaState quota, Waiter waiter, int calls, long failedShare) {
     Standing standing = waiter.standing();
-    boolean retry = quota.policy.order().ranked() && waiter.attempt() > 1;
+    boolean retry = quota.policy.rules().has(Rule.COUNTED_ATTEMPTS) && waiter.attempt() > 1;
     quota.calls.count(key.nowMs, calls, retry ? calls : 0);
     String task = waiter.request().taskId();
     if (task != null) {
@@ -116,7 +117,7 @@ final class LineApplier {
       return 0;
     }
     ShareBuckets reserve = quota.reserves().of(leaseClass);
-    for (int i = 0; i < Dimension.count() && quota.policy.order().ranked(); i++) {
+    for (int i = 0; i < Dimension.count() && quota.policy.rules().has(Rule.STRICT_PLACES); i++) {
       Dimension d = Dimension.of(i);
       if (reserve.has(d) && waiter.estimate().get(d) > reserve.largestDefined(quota, d)) {
         return 0;

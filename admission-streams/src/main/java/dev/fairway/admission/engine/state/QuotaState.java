@@ -6,6 +6,7 @@ import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.QuotaPolicy;
+import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.alert.Traffic;
 import dev.fairway.admission.engine.breaker.BreakerState;
 import dev.fairway.admission.engine.bucket.Amounts;
@@ -282,7 +283,7 @@ public final class QuotaState {
 
   /** Whether its leases may count in the last minute of another quota. */
   boolean takesFromOthers() {
-    return policy.learns() && !policy.order().also().isEmpty();
+    return !policy.order().also().isEmpty();
   }
 
   /**
@@ -297,11 +298,11 @@ public final class QuotaState {
   /**
    * The place that is kept for a request that is rejected now: no later than where it stands, and
    * where it would start now if its agent had nothing else. What the agent was served, owes or has
-   * in line counts when it comes back, in whatever order it does, and not twice. SEED keeps it
-   * where it stands, as published.
+   * in line counts when it comes back, in whatever order it does, and not twice. Without strict
+   * places it is kept where it stands.
    */
   public long keptTag(String tenant, long startTag) {
-    if (!policy.order().ranked()) {
+    if (!policy.rules().has(Rule.STRICT_PLACES)) {
       return startTag;
     }
     long own = tenant(tenant).virtualTime();
@@ -545,13 +546,13 @@ public final class QuotaState {
 
   /**
    * Whether what a call took came back already, all of it, when the provider's minute was over: a
-   * refund would lift the balance of another minute. SEED refunds it all the same.
+   * refund would lift the balance of another minute. Only exact windows know of that.
    */
   private boolean cameBack(Dimension d, Lease lease) {
     Long resetAtMs = resetPhaseMs(d);
     return resetAtMs != null
         && limits(d)
-        && policy.learns()
+        && policy.rules().has(Rule.EXACT_WINDOWS)
         && FixedWindow.resets(resetAtMs, lease.grantedAtMs(), key.nowMs) > 0;
   }
 

@@ -57,12 +57,17 @@ final class Remeasure {
     }
   }
 
-  /** Calls that are out, after the definition; where all tags begin anew, that is done already. */
-  void calls() {
+  /**
+   * Calls that are out, after the definition; where all tags begin anew, that is done already.
+   *
+   * @param anew whether they do in the quota itself
+   */
+  void calls(boolean anew) {
     shared.forEach(
         (id, before) -> {
           QuotaState quota = key.quotas.get(id);
-          if (quota.inSharedOrder() == before) {
+          boolean done = anew && id.equals(quotaId);
+          if (!done && quota.inSharedOrder() == before) {
             for (Lease lease : List.copyOf(quota.leases.values())) {
               calls(quota, lease);
             }
@@ -195,7 +200,7 @@ final class Remeasure {
 
   /** Under what is defined now, at the place where it was. */
   private static Waiter measured(KeyState key, QuotaState quota, Waiter w) {
-    boolean cold = Charges.coldCache(w.request(), w.enqueuedAtMs());
+    boolean cold = Charges.coldCache(quota.policy, w.request(), w.enqueuedAtMs());
     Standing standing =
         w.standing()
             .under(

@@ -9,7 +9,8 @@ import java.util.TreeMap;
 /**
  * Quotas that begin, or cease, to be drained in one order with others. Costs and tags count shares
  * of a minute there, and tokens of its own limit in a quota on its own: the one says nothing in the
- * other. So whoever waits then starts like a newcomer, in order of arrival.
+ * other, and neither do shares of a limit and mere tokens. So whoever waits then starts like a
+ * newcomer, in order of arrival.
  */
 final class SharedOrder {
 
@@ -41,9 +42,11 @@ final class SharedOrder {
    * A quota was defined, and its line is empty. None that shares starts behind the virtual time of
    * another; otherwise who comes in where time stood still would be ahead of all the others.
    *
+   * @param recosted whether calls cost something else in it now, where it is on its own
    * @return whether who waited in it starts like a newcomer
    */
-  static boolean redefined(KeyState key, QuotaState quota, Map<String, Boolean> before) {
+  static boolean redefined(
+      KeyState key, QuotaState quota, Map<String, Boolean> before, boolean recosted) {
     key.linkAlso(quota);
     for (QuotaState taker : key.takersOf(quota)) {
       FlowTags.raise(key, quota.id(), taker.virtualTime());
@@ -51,7 +54,8 @@ final class SharedOrder {
     for (String name : quota.policy.order().also()) {
       FlowTags.raise(key, name, quota.virtualTime());
     }
-    boolean anew = before.getOrDefault(quota.id(), quota.inSharedOrder()) != quota.inSharedOrder();
+    boolean shared = quota.inSharedOrder();
+    boolean anew = before.getOrDefault(quota.id(), shared) != shared || (recosted && !shared);
     if (anew) {
       forgetTags(key, quota);
     }

@@ -14,7 +14,7 @@ import dev.fairway.admission.engine.state.Row.LeaseRow;
 /**
  * A call that was made without a lease is kept like a lease that was settled at its report: what a
  * provider's number may or may not hold, and what a minute has taken, is then known of it as of any
- * other call. FAIRWAY only.
+ * other call, where reports are strict.
  */
 final class UnleasedCall {
   /** Attempt of a call that nobody was granted. */

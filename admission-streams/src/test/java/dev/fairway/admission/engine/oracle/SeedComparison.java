@@ -274,6 +274,7 @@ final class SeedComparison {
         Map.of(),
         Map.of(),
         weights,
+        null,
         QuotaDefinition.State.ACTIVE,
         0);
   }
