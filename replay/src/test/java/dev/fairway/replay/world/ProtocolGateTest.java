@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.fairway.schemas.Amounts;
 import dev.fairway.schemas.Decision;
+import dev.fairway.schemas.DecisionStatus;
 import dev.fairway.schemas.Grant;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.Outcome;
@@ -28,14 +29,24 @@ class ProtocolGateTest {
 
     @Override
     public void request(LeaseRequest request, long nowMs) {
-      Decision decision = new Decision();
-      decision.setRequestId(request.getRequestId());
-      decision.setAgentId(request.getAgentId());
-      Grant grant = new Grant();
-      grant.setLeaseId("lease-" + request.getRequestId());
-      grant.setExpiresAtMs(nowMs + 600_000);
-      grant.setCharged(new Amounts());
-      decision.setGranted(grant);
+      Grant grant =
+          new Grant("lease-" + request.getRequestId(), 1, new Amounts(), nowMs + 600_000, 600_000L);
+      Decision decision =
+          new Decision(
+              request.getRequestId() + "@" + nowMs,
+              request.getRequestId(),
+              request.getAgentId(),
+              ProtocolGate.QUOTA,
+              nowMs,
+              0,
+              0L,
+              DecisionStatus.GRANTED,
+              grant,
+              null,
+              null,
+              false,
+              null,
+              null);
       decisions.accept(decision);
     }
 
