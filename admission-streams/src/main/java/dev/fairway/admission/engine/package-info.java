@@ -70,11 +70,13 @@
  * <h2>Need</h2>
  *
  * ADAPTIVE follows the provider's own level, so only what is uncertain has to be kept free: with s
- * the standard deviation of actual / charge, the error of a call of estimate e is s e, that of each
- * call under way that no signal has told of is s_x c_x, and somebody else may take one call, F, in
- * between. Independent errors add up as squares, so a call is granted at
+ * the standard deviation of actual / charge, the error of each call under way that no signal has
+ * told of is s_x c_x, and somebody else may take one call, F, in between. The call itself, of
+ * estimate e, is off by a factor: z deviations upwards it takes exp(z s) e, and a large one that
+ * takes half as much again is what most refusals were made of. Independent errors add up as
+ * squares, so a call is granted at
  *
- * <pre>balance &gt;= e + sqrt((z s e)^2 + sum_x (z s_x c_x)^2 + F^2)</pre>
+ * <pre>balance &gt;= e + sqrt((e (exp(z s) - 1))^2 + sum_x (z s_x c_x)^2 + F^2)</pre>
  *
  * and charged e: a safety stock of z standard deviations. z is to ADAPTIVE what the margin is to
  * RATE: an episode of 429s raises it by a quarter, a clean minute lowers it by a hundredth. The sum

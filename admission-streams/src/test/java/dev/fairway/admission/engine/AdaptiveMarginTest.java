@@ -169,7 +169,7 @@ class AdaptiveMarginTest {
     // given: depth 59000, of which a sixteenth (3687) is kept free; sigma 0.2 and z 2.5 to begin
     EngineContext context = with(MarginModeName.ADAPTIVE, 60_000, 10_000L);
 
-    // when: sqrt((2.5 x 0.2 x 5807)^2 + 3687.5^2) = 4693 are to be free beside 5807
+    // when: exp(2.5 x 0.2) - 1 = 0.6487, and sqrt((0.6487 x 5807)^2 + 3687.5^2) = 5271 beside 5807
     LeaseQueued tooMuch = only(context.ask("r1", "a1", 5_807), LeaseQueued.class);
     context.settle(
         null, "a1", Outcome.CANCELLED, null, null, s -> EngineContext.cancel("r1", "a1"));
@@ -177,13 +177,13 @@ class AdaptiveMarginTest {
     List<Event> next = context.ask("r3", "a1", 1_000);
 
     // then
-    assertThat(tooMuch.etaMs()).isEqualTo(500);
+    assertThat(tooMuch.etaMs()).isEqualTo(1_078);
     assertThat(fits.charged().get(INPUT)).isEqualTo(4_000);
-    // 6000 are left, and sqrt((0.5 x 1000)^2 + (0.5 x 4000)^2 + 3687.5^2) = 4224 kept free
+    // 6000 are left, and sqrt((0.6487 x 1000)^2 + (0.5 x 4000)^2 + 3687.5^2) = 4245 kept free
     assertThat(next).anyMatch(LeaseGranted.class::isInstance);
-    // then of 5000 sqrt((0.5 x 800)^2 + (0.5 x 1000)^2 + (0.5 x 4000)^2 + 3687.5^2) = 4243
+    // then of 5000 sqrt((0.6487 x 800)^2 + (0.5 x 1000)^2 + (0.5 x 4000)^2 + 3687.5^2) = 4256
     List<Event> after = context.ask("r4", "a1", 800);
-    assertThat(only(after, LeaseQueued.class).etaMs()).isEqualTo(43);
+    assertThat(only(after, LeaseQueued.class).etaMs()).isEqualTo(56);
   }
 
   @Test

@@ -1,6 +1,9 @@
 package dev.fairway.replay.world;
 
+import dev.fairway.replay.world.WorldOptions.UsageAt;
+import dev.fairway.replay.world.WorldOptions.Window;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -20,12 +23,16 @@ public enum Parameter {
   REPLAN_COST_MOST(20, 0, 1000, "most cost of planning again"),
   REPLAN_CALL_TOKENS(80_000, 1, 1e9, "largest call of a new plan"),
   PATIENCE_S(600, 1, 1e6, "how long a turn waits before its agent gives it up and plans again"),
-  WINDOW(0, Kind.WINDOW, "how the provider counts: token-bucket, fixed or rolling"),
+  WINDOW(Window.TOKEN_BUCKET, "how the provider counts: token-bucket, fixed or rolling"),
   OTPM_SHARE(0.2, 0.001, 100, "output limit over input limit"),
   DEPTH_S(60, 2, 600, "depth of a token bucket, in seconds of its rate"),
   MAX_TOKENS_CHARGED(
       0, Kind.FLAG, "the provider charges max_tokens at admission, and gives the rest back"),
   HEADERS(1, Kind.FLAG, "the provider tells limit, remaining and reset"),
+  USAGE_AT(
+      UsageAt.END,
+      "when agents tell the input that a call used: end, with its output, or first-token, with the"
+          + " headers"),
   CACHE_TTL_S(300, 0, 1e6, "how long a prefix stays in the prompt cache after its last use"),
   CACHE_TOKENS(90_000, 0, 1e9, "longest prefix in the prompt cache"),
   OUTAGE_S(0, 0, 1e5, "length of an outage in which every call is answered 429; 0 for none"),
@@ -41,7 +48,7 @@ public enum Parameter {
   private enum Kind {
     NUMBER,
     FLAG,
-    WINDOW
+    NAME
   }
 
   private final double preset;
@@ -49,16 +56,27 @@ public enum Parameter {
   private final double least;
   private final double most;
   private final String meaning;
+  private final List<String> names;
 
   Parameter(double preset, double least, double most, String meaning) {
-    this(preset, Kind.NUMBER, least, most, meaning);
+    this(preset, Kind.NUMBER, least, most, meaning, List.of());
   }
 
   Parameter(double preset, Kind kind, String meaning) {
-    this(preset, kind, 0, kind == Kind.FLAG ? 1 : WorldOptions.Window.values().length - 1, meaning);
+    this(preset, kind, 0, 1, meaning, List.of());
   }
 
-  Parameter(double preset, Kind kind, double least, double most, String meaning) {
+  <E extends Enum<E>> Parameter(E preset, String meaning) {
+    this(preset.ordinal(), Kind.NAME, meaning, names(preset));
+  }
+
+  private Parameter(double preset, Kind kind, String meaning, List<String> names) {
+    this(preset, kind, 0, names.size() - 1, meaning, names);
+  }
+
+  Parameter(
+      double preset, Kind kind, double least, double most, String meaning, List<String> names) {
+    this.names = names;
     this.preset = preset;
     this.kind = kind;
     this.least = least;
@@ -88,9 +106,7 @@ public enum Parameter {
 
   /** Its default, as it would be written. */
   public String presetText() {
-    return kind == Kind.WINDOW
-        ? WorldOptions.Window.values()[(int) preset].optionName()
-        : String.valueOf(json(preset));
+    return kind == Kind.NAME ? names.get((int) preset) : String.valueOf(json(preset));
   }
 
   /** The parameter of that option name, if there is one. */
@@ -113,8 +129,8 @@ public enum Parameter {
       case FLAG:
         value = text.equals("true") ? 1 : text.equals("false") ? 0 : Double.NaN;
         break;
-      case WINDOW:
-        value = window(text);
+      case NAME:
+        value = names.contains(text) ? names.indexOf(text) : Double.NaN;
         break;
       default:
         value = number(text);
@@ -135,21 +151,20 @@ public enum Parameter {
     }
   }
 
-  private static double window(String text) {
-    for (WorldOptions.Window window : WorldOptions.Window.values()) {
-      if (window.optionName().equals(text)) {
-        return window.ordinal();
-      }
-    }
-    return Double.NaN;
+  /** The values of an option that has names, as on the command line. */
+  private static <E extends Enum<E>> List<String> names(E any) {
+    return Arrays.stream(any.getDeclaringClass().getEnumConstants())
+        .map(each -> each.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+        .toList();
   }
 
   private String range() {
     switch (kind) {
       case FLAG:
         return "true or false";
-      case WINDOW:
-        return "token-bucket, fixed or rolling";
+      case NAME:
+        String last = names.get(names.size() - 1);
+        return String.join(", ", names.subList(0, names.size() - 1)) + " or " + last;
       default:
         String number = this == AGENTS ? "a multiple of " + Group.SIZE : "a number";
         return number + " from " + json(least) + " to " + json(most);
@@ -161,8 +176,8 @@ public enum Parameter {
     if (kind == Kind.FLAG) {
       return value != 0;
     }
-    if (kind == Kind.WINDOW) {
-      return WorldOptions.Window.values()[(int) value].name();
+    if (kind == Kind.NAME) {
+      return names.get((int) value).toUpperCase(Locale.ROOT).replace('-', '_');
     }
     return value == Math.rint(value) ? (Object) (long) value : (Object) value;
   }

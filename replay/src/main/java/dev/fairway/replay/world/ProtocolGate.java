@@ -1,5 +1,6 @@
 package dev.fairway.replay.world;
 
+import dev.fairway.replay.world.WorldOptions.UsageAt;
 import dev.fairway.schemas.Decision;
 import dev.fairway.schemas.Estimate;
 import dev.fairway.schemas.Grant;
@@ -190,7 +191,8 @@ public final class ProtocolGate implements Gate {
         headers.readings().isEmpty()
             ? null
             : new Signal(OK, SignalClass.OK, null, null, 0L, sinceSendMs(call), limits(headers));
-    settle(wish, Outcome.IN_PROGRESS, usage(call, null), false, signal);
+    boolean tells = world.options().fleet().usageAt() == UsageAt.FIRST_TOKEN;
+    settle(wish, Outcome.IN_PROGRESS, tells ? usage(call, null) : null, false, signal);
   }
 
   @Override

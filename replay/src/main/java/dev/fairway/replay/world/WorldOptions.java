@@ -2,7 +2,6 @@ package dev.fairway.replay.world;
 
 import java.util.Arrays;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 
 /** The world's parameters, each at its default or as it was set. Immutable. */
@@ -24,7 +23,8 @@ public final class WorldOptions {
             (int) of(Parameter.AGENTS),
             of(Parameter.TICK) != 0,
             of(Parameter.CRASH_RATE),
-            of(Parameter.ESTIMATE_ERROR));
+            of(Parameter.ESTIMATE_ERROR),
+            UsageAt.values()[(int) of(Parameter.USAGE_AT)]);
     this.harness =
         new Harness(
             (int) of(Parameter.RETRIES),
@@ -127,7 +127,16 @@ public final class WorldOptions {
   }
 
   /** The agents; see the parameters of the same names. */
-  public record Fleet(int agents, boolean tick, double crashShare, double estimateSd) {}
+  public record Fleet(
+      int agents, boolean tick, double crashShare, double estimateSd, UsageAt usageAt) {}
+
+  /** When agents tell the input that a call used. */
+  public enum UsageAt {
+    /** With its output, when it is over. */
+    END,
+    /** With the headers, as a gateway does when a stream begins. */
+    FIRST_TOKEN
+  }
 
   /** What a turn does when it is refused or made to wait; see the parameters. */
   public record Harness(
@@ -137,11 +146,7 @@ public final class WorldOptions {
   public enum Window {
     TOKEN_BUCKET,
     FIXED,
-    ROLLING;
-
-    String optionName() {
-      return name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
+    ROLLING
   }
 
   /** The provider and its limits; see the parameters. */

@@ -47,7 +47,8 @@ public final class Need {
   /** What is asked beyond the estimate. */
   public static long keptFree(long estimate, double sigma, int zMilli, long squares, double floor) {
     double z = zMilli / 1000.0;
-    double own = z * sigma * estimate;
+    // Estimates lie off by a factor: one that is as much too low as another is too high costs more.
+    double own = StrictMath.expm1(z * sigma) * estimate;
     return (long) Math.sqrt(own * own + z * z * squares + floor * floor);
   }
 }

@@ -13,11 +13,24 @@ class NeedTest {
 
   @Test
   void shouldAddIndependentErrorsAsSquares() {
-    // given: own error 2.5 x 0.2 x 6000 = 3000, others 2.5 x 1600 = 4000, floor 12000
-    long need = Need.tokens(6_000, 0.2, 2_500, 1_600L * 1_600, 12_000, 100_000);
+    // given: an own error that makes half as much again, others 2.5 x 1600 = 4000, floor 12000
+    double sigma = Math.log(1.5) / 2.5;
+    long need = Need.tokens(6_000, sigma, 2_500, 1_600L * 1_600, 12_000, 100_000);
 
     // then
     assertThat(need).isEqualTo(6_000 + 13_000);
+  }
+
+  @Test
+  void shouldHoldThatAnEstimateIsOffByAFactor() {
+    // given
+    long above = Need.keptFree(50_000, 0.15, 2_500, 0, 0);
+
+    // when: a call uses what an estimate that is too low by 2.5 deviations of its logarithm hides
+    long used = Math.round(50_000 * Math.exp(2.5 * 0.15));
+
+    // then: 22,750, where two and a half deviations of the estimate itself are 18,750
+    assertThat(50_000 + above).isBetween(used - 1, used);
   }
 
   @Test
