@@ -34,7 +34,7 @@ final class ActualUse {
 
   /**
    * What counts in the parts of a quota, a tenant's ceiling and a class's reserve: what is known,
-   * and where nobody told the input, at least what calls of its role take. No provider's number
+   * and of what nobody told, at least what calls of its role take. No provider's number
    * corrects a part, so that whoever says little, and nothing afterwards, would be in no part at
    * all. FAIRWAY only.
    */
@@ -42,11 +42,19 @@ final class ActualUse {
     Tokens used = tokens(quota.policy(), lease, settlement, lease.charged());
     Usage usage = settlement.usage();
     boolean told = lease.inputKnown() || (usage != null && usage.inputTokens() != null);
-    if (used == null || told || refused(settlement) || !quota.policy().order().ranked()) {
+    if (used == null || refused(settlement) || !quota.policy().order().ranked()) {
       return actual;
     }
-    long input = Math.max(used.input, UntoldUse.usualInput(quota, lease.standing().role()));
-    return only(lease.charged(), Charges.of(quota.policy(), input, used.output));
+    String role = lease.standing().role();
+    long input = told ? used.input : Math.max(used.input, UntoldUse.usualInput(quota, role));
+    long output = atLeastUsual(quota, lease, usage, used.output);
+    return only(lease.charged(), Charges.of(quota.policy(), input, output));
+  }
+
+  /** Output of a call that was made, at least what is usual where its end does not tell it. */
+  private static long atLeastUsual(QuotaState quota, Lease lease, Usage usage, long output) {
+    boolean told = usage != null && usage.outputTokens() != null;
+    return told ? output : Math.max(output, UntoldUse.usualOutput(quota, lease.standing().role()));
   }
 
   /** The same of a call that goes on, by all that is told of it. */
@@ -248,11 +256,17 @@ final class ActualUse {
     }
     Usage usage = settlement.usage();
     boolean told = usage != null && usage.inputTokens() != null;
-    if (told || toldOnTheWay(policy, lease).input() != null) {
-      boolean reserved = !policy.order().ranked() && usage.outputTokens() == null;
+    boolean known = told || toldOnTheWay(policy, lease).input() != null;
+    if (!policy.order().ranked() || refused(settlement)) {
+      boolean reserved = known && !policy.order().ranked() && usage.outputTokens() == null;
       long output = reserved ? lease.forecast().outputTokens() : used.output;
-      return Charges.cost(quota, actual, used.input, output);
+      return known ? Charges.cost(quota, actual, used.input, output) : lease.cost();
     }
-    return refused(settlement) ? lease.cost() : UntoldUse.cost(quota, lease, used.output);
+    long output = atLeastUsual(quota, lease, usage, used.output);
+    if (!known) {
+      return UntoldUse.cost(quota, lease, output);
+    }
+    Amounts charge = output == used.output ? actual : Charges.of(policy, used.input, output);
+    return Charges.cost(quota, charge, used.input, output);
   }
 }

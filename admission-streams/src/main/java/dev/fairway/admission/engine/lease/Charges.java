@@ -32,10 +32,10 @@ public final class Charges {
   /** What a request with those claims that arrives now is expected to use. */
   public static Forecast forecast(LeaseRequest request, Claims claims, QuotaState quota) {
     QuotaPolicy policy = quota.policy();
-    long tokens = OutputReserve.of(policy).tokens(request, claims, quota.statistics());
+    long tokens = OutputReserve.of(policy, request).tokens(request, claims, quota.statistics());
     // What is a guess, and what an output token counts at the end of a call, must not be the reason
     // why one never fits: providers that reserve max_tokens reserve it as it is.
-    long sure = policy.learnedOutput() ? 0 : tokens;
+    long sure = OutputReserve.isGuess(policy, request) ? 0 : tokens;
     long output = policy.accounting().countedOutput(tokens);
     if (output > sure) {
       long input = claimedInput(request, claims, quota) + request.estimate().cachedTokens();
