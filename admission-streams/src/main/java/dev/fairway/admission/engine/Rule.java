@@ -7,8 +7,11 @@ import java.util.Locale;
  * published; an operator switches each by its name.
  */
 public enum Rule {
-  /** A missing estimate of input is what calls of its role take; else the quota's default. */
-  LEARNED_INPUT(false),
+  /**
+   * A missing estimate of input, or of output, is what calls of its role take; of input else the
+   * quota's default.
+   */
+  LEARNED_ESTIMATE(false),
   /** Estimates are corrected by how far those of their role lie off. */
   ESTIMATE_CORRECTION(false),
   /** A cached prefix counts where its cache will have ended at the grant. */

@@ -76,7 +76,7 @@ public record RulePolicy(Cost cost, Set<Rule> inForce) {
 
   /** Whether any of them asks what settled calls were. */
   boolean learns() {
-    return has(Rule.LEARNED_INPUT)
+    return has(Rule.LEARNED_ESTIMATE)
         || has(Rule.ESTIMATE_CORRECTION)
         || has(Rule.SIBLING_BALANCE)
         || has(Rule.BACKFILL)

@@ -54,9 +54,9 @@
  * Blog, 2015). The engine draws nothing: who is rejected is told when it would fit behind all that
  * is in line, and none is called back at once. Those who are rejected together are told about the
  * same time; they come back to a line, where kept places order them, and not to the provider, so
- * that a crowd costs requests and no 429s. What all wait for alike, a long hold, ends in a ramp. Full
- * jitter is what agents fall back to beside a silent coordinator, and the control that simulations
- * are held against.
+ * that a crowd costs requests and no 429s. What all wait for alike, a long hold, ends in a ramp.
+ * Full jitter is what agents fall back to beside a silent coordinator, and the control that
+ * simulations are held against.
  *
  * <h2>The margin</h2>
  *

@@ -52,8 +52,9 @@ class AccountRulesTest {
   @EnumSource(Preset.class)
   void shouldTakeTheRolesMeanForAMissingEstimate(Preset preset) {
     Estimate missing = new Estimate(null, 0, null, 0L, "");
-    assertThat(charged(after30Calls(preset, Rule.LEARNED_INPUT, true), missing)).isEqualTo(700);
-    assertThat(charged(after30Calls(preset, Rule.LEARNED_INPUT, false), missing)).isEqualTo(2_000);
+    assertThat(charged(after30Calls(preset, Rule.LEARNED_ESTIMATE, true), missing)).isEqualTo(700);
+    assertThat(charged(after30Calls(preset, Rule.LEARNED_ESTIMATE, false), missing))
+        .isEqualTo(2_000);
   }
 
   @ParameterizedTest

@@ -20,6 +20,7 @@ import dev.fairway.admission.engine.state.Row;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -129,7 +130,8 @@ class CallEndsTest {
 
   @Test
   void shouldChargeACallWithoutALeaseToTheTenantThatItsAgentClaims() {
-    // given: a tenant that anybody may claim, one of the agent's id, and one of a longer pattern
+    // given: a tenant that whoever is bound to none may claim, one of the agent's id, and one of a
+    // longer pattern
     EngineContext context =
         OrderContext.quota()
             .full()
@@ -141,14 +143,17 @@ class CallEndsTest {
             .start();
 
     // when: the agent has its call given back, and makes it all the same
-    for (String tenant : List.of("pay", "two")) {
+    Map<String, String> claims = new TreeMap<>(Map.of("y1", "pay", "x1", "two"));
+    for (Map.Entry<String, String> claim : claims.entrySet()) {
+      String agent = claim.getKey();
+      String tenant = claim.getValue();
       LeaseGranted lease =
-          only(ask("r-" + tenant, "x1", 500).tenant(tenant).of(context), LeaseGranted.class);
-      context.settle(lease.leaseId(), "x1", Outcome.NOT_SENT, null, null);
+          only(ask("r-" + tenant, agent, 500).tenant(tenant).of(context), LeaseGranted.class);
+      context.settle(lease.leaseId(), agent, Outcome.NOT_SENT, null, null);
       context.sleep(300_000);
 
       // then
-      UnleasedCharged charged = unleased(context, "u-" + tenant, "x1");
+      UnleasedCharged charged = unleased(context, "u-" + tenant, agent);
       assertThat(charged.tenant()).isEqualTo(tenant);
       assertThat(charged.ceiling()).isEqualTo(charged.charged());
     }

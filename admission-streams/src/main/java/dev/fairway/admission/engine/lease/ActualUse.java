@@ -35,22 +35,27 @@ final class ActualUse {
 
   /**
    * What counts in the parts of a quota, a tenant's ceiling and a class's reserve: what is known,
-   * and where nobody told the input, at least what calls of its role take. No provider's number
-   * corrects a part, so that whoever says little, and nothing afterwards, would be in no part at
-   * all. Where reports are taken at their word, what they say.
+   * and of what nobody told, at least what calls of its role take. No provider's number corrects a
+   * part, so that whoever says little, and nothing afterwards, would be in no part at all. Where
+   * reports are taken at their word, what they say.
    */
   static Amounts inParts(QuotaState quota, Lease lease, Settlement settlement, Amounts actual) {
     Tokens used = tokens(quota.policy(), lease, settlement, lease.charged());
     Usage usage = settlement.usage();
     boolean told = lease.inputKnown() || (usage != null && usage.inputTokens() != null);
-    if (used == null
-        || told
-        || refused(settlement)
-        || !quota.policy().rules().has(Rule.STRICT_REPORTS)) {
+    if (used == null || refused(settlement) || !quota.policy().rules().has(Rule.STRICT_REPORTS)) {
       return actual;
     }
-    long input = Math.max(used.input, UntoldUse.usualInput(quota, lease.standing().role()));
-    return only(lease.charged(), Charges.of(quota.policy(), input, used.output));
+    String role = lease.standing().role();
+    long input = told ? used.input : Math.max(used.input, UntoldUse.usualInput(quota, role));
+    long output = atLeastUsual(quota, lease, usage, used.output);
+    return only(lease.charged(), Charges.of(quota.policy(), input, output));
+  }
+
+  /** Output of a call that was made, at least what is usual where its end does not tell it. */
+  private static long atLeastUsual(QuotaState quota, Lease lease, Usage usage, long output) {
+    boolean told = usage != null && usage.outputTokens() != null;
+    return told ? output : Math.max(output, UntoldUse.usualOutput(quota, lease.standing().role()));
   }
 
   /** The same of a call that goes on, by all that is told of it. */
@@ -160,7 +165,7 @@ final class ActualUse {
   }
 
   /** Input of a call that ran to its end, or null if there is nothing to learn from it. */
-  static Long learnedInput(QuotaPolicy policy, Settlement settlement) {
+  static Long learnedEstimate(QuotaPolicy policy, Settlement settlement) {
     Usage usage = settlement.usage();
     boolean known =
         settlement.outcome() == Outcome.SUCCEEDED
@@ -252,11 +257,18 @@ final class ActualUse {
     }
     Usage usage = settlement.usage();
     boolean told = usage != null && usage.inputTokens() != null;
-    if (told || toldOnTheWay(policy, lease).input() != null) {
-      boolean reserved = !policy.rules().has(Rule.STRICT_REPORTS) && usage.outputTokens() == null;
+    boolean known = told || toldOnTheWay(policy, lease).input() != null;
+    boolean strict = policy.rules().has(Rule.STRICT_REPORTS);
+    if (!strict || refused(settlement)) {
+      boolean reserved = known && !strict && usage.outputTokens() == null;
       long output = reserved ? lease.forecast().outputTokens() : used.output;
-      return Charges.cost(quota, actual, used.input, output);
+      return known ? Charges.cost(quota, actual, used.input, output) : lease.cost();
     }
-    return refused(settlement) ? lease.cost() : UntoldUse.cost(quota, lease, used.output);
+    long output = atLeastUsual(quota, lease, usage, used.output);
+    if (!known) {
+      return UntoldUse.cost(quota, lease, output);
+    }
+    Amounts charge = output == used.output ? actual : Charges.of(policy, used.input, output);
+    return Charges.cost(quota, charge, used.input, output);
   }
 }

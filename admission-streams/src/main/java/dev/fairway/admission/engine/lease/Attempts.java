@@ -9,15 +9,16 @@ import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Row.Ending;
 import dev.fairway.admission.engine.state.Row.RememberedRow;
+import java.util.List;
 
 /**
  * Which attempt of its call a request is. Counted here, never claimed: a request that names the
  * failed call it repeats is its next attempt; coming back after a reject is the attempt that was
  * rejected. Who names nothing while a failed call of its own is not retried yet is taken to retry
- * that, if it works on the same task, or on none, or on one that has made no call: leaving {@code
- * retry_of} out, or inventing a task, gains nothing. Where the failed call's task has no retries
- * left, such a request is counted in its agent's, so that a task that is given up locks nobody out
- * of the next one.
+ * that, if it works on the same task, or on none, or on one that has made no call, or if more than
+ * one is not retried yet: leaving {@code retry_of} out, or changing tasks, gains nothing. Where the
+ * failed call's task has no retries left, or is another one that has made calls, such a request is
+ * counted in its agent's, so that a task that is given up locks nobody out of the next one.
  *
  * @param attempt from 1
  * @param budgetTask task whose retry budget it is counted in, or null for its agent's
@@ -26,6 +27,12 @@ import dev.fairway.admission.engine.state.Row.RememberedRow;
  *     the request says so itself, and for a first attempt
  */
 record Attempts(int attempt, String budgetTask, String retries, Long impliedUntilMs) {
+  /**
+   * Failed calls of an agent that may wait for their retries while its other tasks go on. With more
+   * of them each is retried by what comes next, in its agent's budget: else an agent with many
+   * tasks would have none.
+   */
+  private static final int WAITING_FAILURES = 1;
 
   static Attempts of(KeyState key, QuotaPolicy policy, LeaseRequest request) {
     Attempts first = first(request);
@@ -81,20 +88,37 @@ record Attempts(int attempt, String budgetTask, String retries, Long impliedUnti
 
   private static Attempts implied(
       KeyState key, Integer most, LeaseRequest request, Attempts otherwise) {
+    String agent = request.agentId();
     String task = request.taskId();
-    for (RememberedRow failed : key.unclaimedFailures(request.agentId())) {
-      String budgetTask = failed.budgetTask();
-      boolean same = task != null && task.equals(budgetTask);
-      boolean taken = same || task == null || key.callsOf(task) == 0;
-      if (taken && failed.attempt() >= otherwise.attempt) {
-        boolean spent = budgetTask != null && most != null && key.retriesOf(budgetTask) >= most;
-        return new Attempts(
-            failed.attempt() + 1,
-            spent && !same ? null : budgetTask,
-            failed.idHash(),
-            failed.forgetAtMs());
-      }
+    boolean inTask = task != null && key.callsOf(task) > 0;
+    RememberedRow own = task == null ? null : latest(key.unclaimedFailures(agent, task), otherwise);
+    if (own != null) {
+      return retrying(own, task);
     }
-    return otherwise;
+    if (inTask) {
+      boolean many = key.unclaimedCount(agent) > WAITING_FAILURES;
+      return many && otherwise.attempt == 1
+          ? retrying(key.oldestUnclaimed(agent), null)
+          : otherwise;
+    }
+    RememberedRow other = latest(key.unclaimedFailures(agent), otherwise);
+    if (other == null) {
+      return otherwise;
+    }
+    String budgetTask = other.budgetTask();
+    boolean spent = budgetTask != null && most != null && key.retriesOf(budgetTask) >= most;
+    return retrying(other, spent ? null : budgetTask);
+  }
+
+  /** The latest failure that is no earlier an attempt than the request is anyway, or null. */
+  private static RememberedRow latest(List<RememberedRow> failures, Attempts otherwise) {
+    return failures.stream()
+        .filter(failed -> failed.attempt() >= otherwise.attempt)
+        .findFirst()
+        .orElse(null);
+  }
+
+  private static Attempts retrying(RememberedRow failed, String budgetTask) {
+    return new Attempts(failed.attempt() + 1, budgetTask, failed.idHash(), failed.forgetAtMs());
   }
 }

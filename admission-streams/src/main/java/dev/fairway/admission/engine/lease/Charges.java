@@ -40,10 +40,10 @@ public final class Charges {
   /** What a request with those claims that arrives now is expected to use. */
   public static Forecast forecast(LeaseRequest request, Claims claims, QuotaState quota) {
     QuotaPolicy policy = quota.policy();
-    long tokens = OutputReserve.of(policy).tokens(request, claims, quota.statistics());
+    long tokens = OutputReserve.of(policy, request).tokens(request, claims, quota.statistics());
     // What is a guess, and what an output token counts at the end of a call, must not be the reason
     // why one never fits: providers that reserve max_tokens reserve it as it is.
-    long sure = policy.learnedOutput() ? 0 : tokens;
+    long sure = OutputReserve.isGuess(policy, request) ? 0 : tokens;
     long output = policy.accounting().countedOutput(tokens);
     if (output > sure) {
       long input = claimedInput(request, claims, quota) + request.estimate().cachedTokens();
@@ -59,7 +59,7 @@ public final class Charges {
     if (estimate != null) {
       return estimate;
     }
-    boolean learned = quota.policy().rules().has(Rule.LEARNED_INPUT);
+    boolean learned = quota.policy().rules().has(Rule.LEARNED_ESTIMATE);
     Double mean = learned ? quota.statistics().meanInput(claims.role()) : null;
     return mean == null ? quota.policy().defaultEstimate() : Math.round(mean);
   }
@@ -70,7 +70,7 @@ public final class Charges {
     long claimed = claimedInput(request, claims, quota);
     boolean told = request.estimate().inputTokens() != null;
     RulePolicy rules = quota.policy().rules();
-    if (told ? !rules.has(Rule.ESTIMATE_CORRECTION) : !rules.has(Rule.LEARNED_INPUT)) {
+    if (told ? !rules.has(Rule.ESTIMATE_CORRECTION) : !rules.has(Rule.LEARNED_ESTIMATE)) {
       return claimed;
     }
     long fits = most(Dimension.INPUT_TOKENS, output, claims, quota);

@@ -37,16 +37,24 @@ public record Claims(String tenant, String role, String leaseClass) {
 
   /**
    * The tenant claimed if it lets the agent in, else the one with the most particular pattern that
-   * matches the agent's id, else the default.
+   * matches the agent's id, else the default. A tenant without patterns is there for whoever no
+   * pattern binds: else a claim of it would leave any ceiling behind.
    */
   public static String tenantOf(OrderPolicy order, String agentId, String claimed) {
+    String bound = boundTo(order, agentId);
     if (claimed != null && order.tenants().containsKey(claimed)) {
       List<String> patterns = order.tenants().get(claimed).agents();
-      if (patterns.isEmpty() || patterns.stream().anyMatch(p -> matches(p, agentId))) {
+      boolean free = patterns.isEmpty() && bound == null;
+      if (free || patterns.stream().anyMatch(p -> matches(p, agentId))) {
         return claimed;
       }
     }
-    String best = OrderPolicy.DEFAULT_TENANT;
+    return bound == null ? OrderPolicy.DEFAULT_TENANT : bound;
+  }
+
+  /** The tenant with the most particular pattern that matches an agent's id, or null. */
+  private static String boundTo(OrderPolicy order, String agentId) {
+    String best = null;
     int longest = -1;
     for (Map.Entry<String, TenantPolicy> tenant : order.tenants().entrySet()) {
       for (String pattern : tenant.getValue().agents()) {

@@ -171,7 +171,7 @@ public final class SettlementHandler {
             moves.tagShift(),
             late,
             SettlementRules.sendDelayMs(end.signal(), lease.grantedAtMs(), tx.nowMs()),
-            ActualUse.learnedInput(quota.policy(), end),
+            ActualUse.learnedEstimate(quota.policy(), end),
             ActualUse.learnedOutput(end),
             moves.shift()));
     CacheClaims.check(tx, quota, quota.lease(lease.leaseId()), end);

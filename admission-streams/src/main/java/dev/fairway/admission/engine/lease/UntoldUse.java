@@ -1,16 +1,15 @@
 package dev.fairway.admission.engine.lease;
 
 import dev.fairway.admission.engine.Event.LeaseExpired;
-import dev.fairway.admission.engine.QuotaPolicy;
-import dev.fairway.admission.engine.Rule;
+import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
 
 /**
- * How large a call is taken to be of which nobody told it: in the fair queue, and in the parts of
- * its quota ({@link ActualUse#inParts}), at least what calls of its role take, so that saying
- * little of it and nothing afterwards does not pay.
+ * How large a call is taken to be of which nobody told it, its input or its output: in the fair
+ * queue, and in the parts of its quota ({@link ActualUse#inParts}), at least what calls of its role
+ * take, so that saying little of it and nothing afterwards does not pay.
  */
 public final class UntoldUse {
 
@@ -22,13 +21,9 @@ public final class UntoldUse {
    * @param output output tokens
    */
   static long cost(QuotaState quota, Lease lease, long output) {
-    QuotaPolicy policy = quota.policy();
-    if (!policy.rules().has(Rule.STRICT_REPORTS)) {
-      return lease.cost();
-    }
     long input = usualInput(quota, lease.standing().role());
-    return Math.max(
-        lease.cost(), Charges.cost(quota, Charges.of(policy, input, output), input, output));
+    Amounts charge = Charges.of(quota.policy(), input, output);
+    return Math.max(lease.cost(), Charges.cost(quota, charge, input, output));
   }
 
   /**
@@ -44,6 +39,20 @@ public final class UntoldUse {
     }
     boolean configured = quota.policy().roles().containsKey(role);
     return Math.round(configured ? mean : Math.max(mean, ofAll));
+  }
+
+  /**
+   * Output that three of four calls of that role do not exceed, as it counts; for a role that is
+   * not configured, of any role if that is more. 0 while nothing is known.
+   */
+  static long usualOutput(QuotaState quota, String role) {
+    Long ofAll = quota.statistics().outputP75();
+    if (ofAll == null) {
+      return 0;
+    }
+    long own = quota.statistics().outputP75(role);
+    boolean configured = quota.policy().roles().containsKey(role);
+    return quota.policy().accounting().countedOutput(configured ? own : Math.max(own, ofAll));
   }
 
   /** Input of a call without a lease, of which nobody told it. */

@@ -67,7 +67,7 @@ public final class KeyState {
   final Map<String, TreeSet<String>> waitersOfTask = new HashMap<>();
   final Map<String, RetriesRow> retries = new HashMap<>();
   final DueIndex retryUse = new DueIndex();
-  final Map<String, DueIndex> unclaimed = new HashMap<>();
+  final UnclaimedFailures unclaimed = new UnclaimedFailures();
   final Map<String, TreeSet<String>> takers = new HashMap<>();
   final RowChanges changes = new RowChanges();
   final Set<String> touched = new TreeSet<>();
@@ -173,10 +173,25 @@ public final class KeyState {
 
   /** Failed calls of an agent that no request has retried, the latest first; a few at most. */
   public List<RememberedRow> unclaimedFailures(String agentId) {
-    DueIndex failures = unclaimed.get(agentId);
-    return failures == null
-        ? List.of()
-        : failures.latest(MAX_UNCLAIMED).stream().map(remembered::get).toList();
+    return unclaimed.latest(agentId, MAX_UNCLAIMED).stream().map(remembered::get).toList();
+  }
+
+  /** Those of one of its tasks, by whose budget they count, however many others there are. */
+  public List<RememberedRow> unclaimedFailures(String agentId, String taskId) {
+    return unclaimed.latestOfTask(agentId, taskId, MAX_UNCLAIMED).stream()
+        .map(remembered::get)
+        .toList();
+  }
+
+  /** How many failed calls of an agent no request has retried. */
+  public int unclaimedCount(String agentId) {
+    return unclaimed.count(agentId);
+  }
+
+  /** The oldest of them, or null. */
+  public RememberedRow oldestUnclaimed(String agentId) {
+    String identity = unclaimed.oldest(agentId);
+    return identity == null ? null : remembered.get(identity);
   }
 
   /** The quotas that a lease of this one takes from too; null where one is not defined. */
@@ -377,11 +392,7 @@ public final class KeyState {
     if (row.leaseId() != null) {
       rememberedLeases.put(row.leaseId(), row.idHash());
     }
-    if (row.unclaimedBy() != null) {
-      unclaimed
-          .computeIfAbsent(row.unclaimedBy(), agent -> new DueIndex())
-          .add(row.forgetAtMs(), row.idHash());
-    }
+    unclaimed.add(row);
   }
 
   void forget(String identity) {
@@ -391,13 +402,7 @@ public final class KeyState {
       if (row.leaseId() != null) {
         rememberedLeases.remove(row.leaseId());
       }
-      if (row.unclaimedBy() != null) {
-        DueIndex failures = unclaimed.get(row.unclaimedBy());
-        failures.remove(row.forgetAtMs(), identity);
-        if (failures.size() == 0) {
-          unclaimed.remove(row.unclaimedBy());
-        }
-      }
+      unclaimed.remove(row);
       changes.delete(row.id());
     }
   }

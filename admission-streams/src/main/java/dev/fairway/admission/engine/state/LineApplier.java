@@ -37,14 +37,27 @@ final class LineApplier {
     indexWaiter(key, quota, waiter, identity);
     quota.arrivals = waiter.arrival() + 1;
     String agent = waiter.request().agentId();
-    Long flow = tenant.flows.tag(agent);
-    long tag = flow == null ? waiter.finishTag() : Math.max(flow, waiter.finishTag());
-    FlowTags.setTag(key, quota, tenant, agent, tag);
+    FlowTags.setTag(key, quota, tenant, agent, endOfLine(quota, tenant, waiter));
     FlowTags.claim(key, quota, tenant, agent);
     RememberedRow failed = e.retries() == null ? null : key.remembered(e.retries());
     count(key, quota, waiter, 1, failed == null ? 0 : failed.cost());
     key.touched.add(quota.id());
     putRow(key, quota, waiter);
+  }
+
+  /**
+   * Where its agent's line ends with it: a call that goes back to its old place counts behind all
+   * that its agent had in line since, or nothing would count for it at all.
+   */
+  private static long endOfLine(QuotaState quota, TenantState tenant, Waiter waiter) {
+    Long flow = tenant.flows.tag(waiter.request().agentId());
+    if (flow == null) {
+      return waiter.finishTag();
+    }
+    long length = Tags.length(waiter.cost(), waiter.weightMilli());
+    boolean counts = quota.policy.rules().has(Rule.STRICT_PLACES) && flow > waiter.startTag();
+    long behind = counts ? Amounts.saturatedAdd(flow, length) : flow;
+    return Math.max(behind, waiter.finishTag());
   }
 
   private static Waiter inFlow(TenantState tenant, Waiter waiter) {

@@ -94,9 +94,14 @@ public final class Statistics {
   /** Output that three of four calls of that role do not exceed, or null while it is unknown. */
   public Long outputP75(String role) {
     OutputRing ring = outputs.get(role);
-    if (ring == null || ring.count() < FEW) {
-      ring = outputs.get(POOL);
-    }
+    return ring == null || ring.count() < FEW
+        ? outputP75()
+        : (Long) ring.percentile(OUTPUT_PERCENTILE);
+  }
+
+  /** The same of calls of any role. */
+  public Long outputP75() {
+    OutputRing ring = outputs.get(POOL);
     return ring == null || ring.count() < FEW ? null : (Long) ring.percentile(OUTPUT_PERCENTILE);
   }
 
