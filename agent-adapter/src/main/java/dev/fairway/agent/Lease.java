@@ -317,6 +317,23 @@ public final class Lease implements AutoCloseable {
   public CompletableFuture<Void> settle(
       Outcome finalOutcome, UsageReport usage, ProviderSignal signal) {
     checkFinal(finalOutcome);
+    return end(finalOutcome, usage, signal);
+  }
+
+  /**
+   * Settles: the call was sent, and the caller gave it up before the provider answered. It is
+   * charged as after {@link #failedAfterSend}, and is no failure that a later call retries.
+   *
+   * @param usage what shows that it was sent, such as its input as estimated; without any number
+   *     above 0 the call counts as never sent
+   * @return completes when the broker has it; exceptionally with {@link AdmissionException}
+   */
+  public CompletableFuture<Void> cancelled(UsageReport usage) {
+    return end(Outcome.CANCELLED, usage, null);
+  }
+
+  private CompletableFuture<Void> end(
+      Outcome finalOutcome, UsageReport usage, ProviderSignal signal) {
     CompletableFuture<Void> sent;
     synchronized (this) {
       if (outcome != null) {

@@ -195,6 +195,22 @@ class LeaseTest {
   }
 
   @Test
+  void shouldSettleACallThatWasGivenUpAsCancelled() {
+    // given
+    Lease lease = client.granted();
+    lease.markSent();
+
+    // when
+    CompletableFuture<Void> told = lease.cancelled(new UsageReport(70L, null, null, null, false));
+    lease.close();
+
+    // then
+    assertThat(told).isCompleted();
+    assertThat(client.outbox.outcomes()).containsExactly(Outcome.CANCELLED);
+    assertThat(lease.usable()).isFalse();
+  }
+
+  @Test
   void shouldCompleteASettlementOnlyOnceTheBrokerHasIt() {
     // given
     Lease lease = client.granted();

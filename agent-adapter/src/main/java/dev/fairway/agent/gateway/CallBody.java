@@ -150,9 +150,18 @@ record CallBody(byte[] bytes, JsonNode json) {
 
   /**
    * Tells conversations apart: system prompt and first message of the user, which all turns of one
-   * share, and sub-agents of one session do not. Null where there is neither.
+   * share, and sub-agents of one session do not. One that the provider keeps has a name, and its
+   * turns do not repeat the first message: it is told by its name, and not at all where only the
+   * turn before is named. Null where there is nothing.
    */
   String conversationHash() {
+    String kept = keptConversation();
+    if (kept != null) {
+      return hash(kept);
+    }
+    if (text("previous_response_id") != null) {
+      return null;
+    }
     MessageDigest digest = sha256();
     boolean any = false;
     for (String name : new String[] {"system", "instructions"}) {
@@ -173,6 +182,13 @@ record CallBody(byte[] bytes, JsonNode json) {
       }
     }
     return any ? hex(digest.digest()) : null;
+  }
+
+  /** The id of a conversation that the provider keeps, or null. */
+  private String keptConversation() {
+    JsonNode named = json.path("conversation");
+    String id = (named.isObject() ? named.path("id") : named).asText();
+    return id.isBlank() ? null : id;
   }
 
   private static boolean add(MessageDigest digest, JsonNode content) {

@@ -99,6 +99,16 @@ record CallPlan(
     return tries == null ? null : tries.retryOf();
   }
 
+  /** Input beyond its cached prefix, as it is asked for, or null where it has no estimate. */
+  Long freshInput() {
+    Long tokens = input.inputTokens();
+    return tokens == null ? null : (Long) (tokens - cached());
+  }
+
+  private long cached() {
+    return prefix == null ? 0 : Math.min(prefix.tokens(), input.inputTokens());
+  }
+
   /**
    * The call as it is asked for.
    *
@@ -123,13 +133,12 @@ record CallPlan(
     if (maxOutputTokens != null) {
       call.maxOutputTokens(maxOutputTokens);
     }
-    Long tokens = input.inputTokens();
-    if (tokens != null && prefix != null) {
-      long cached = Math.min(prefix.tokens(), tokens);
-      call.cachedTokens(cached, Instant.ofEpochMilli(prefix.expiresAtMs()));
-      call.inputTokens(tokens - cached);
-    } else if (tokens != null) {
-      call.inputTokens(tokens);
+    Long fresh = freshInput();
+    if (fresh != null) {
+      call.inputTokens(fresh);
+    }
+    if (fresh != null && prefix != null) {
+      call.cachedTokens(cached(), Instant.ofEpochMilli(prefix.expiresAtMs()));
     }
     return call.build();
   }

@@ -303,6 +303,9 @@ final class GatewayHandler extends Handler.Abstract.NonBlocking {
       long seconds = (answer.retryAfter().toMillis() + 999) / 1_000;
       response.getHeaders().put("retry-after", Long.toString(Math.max(1, seconds)));
     }
+    if (answer.allow() != null) {
+      response.getHeaders().put("allow", answer.allow());
+    }
     response.write(
         true,
         ByteBuffer.wrap(answer.body().toString().getBytes(StandardCharsets.UTF_8)),

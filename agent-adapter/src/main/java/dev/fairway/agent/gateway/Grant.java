@@ -47,7 +47,10 @@ interface Grant {
   /** The stream has begun. */
   void inProgress(UsageReport usage, ProviderSignal signal);
 
-  /** Settles; the first settlement counts. */
+  /**
+   * Settles; the first settlement counts. CANCELLED is of a call that was sent and is given up
+   * before its answer, and tells its input.
+   */
   void settle(Outcome outcome, UsageReport usage, ProviderSignal signal);
 
   /** Nobody has reported in time: it is renewed no more, and a report may still come. */

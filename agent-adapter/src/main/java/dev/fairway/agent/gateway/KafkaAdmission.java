@@ -175,7 +175,12 @@ final class KafkaAdmission implements Admission {
 
     @Override
     public void settle(Outcome outcome, UsageReport usage, ProviderSignal signal) {
-      follow(lease.settle(outcome, usage, signal), requestId(), outcome);
+      follow(
+          outcome == Outcome.CANCELLED
+              ? lease.cancelled(usage)
+              : lease.settle(outcome, usage, signal),
+          requestId(),
+          outcome);
     }
 
     @Override

@@ -60,11 +60,13 @@ final class LeaseApi {
    * An answer.
    *
    * @param retryAfter may be null
+   * @param allow methods that the path takes, of a 405; else null
    * @param sent to be told, once, whether the answer is out: true once its last byte is written
    */
-  record Answer(int status, ObjectNode body, Duration retryAfter, Consumer<Boolean> sent) {
+  record Answer(
+      int status, ObjectNode body, Duration retryAfter, String allow, Consumer<Boolean> sent) {
     Answer(int status, ObjectNode body, Duration retryAfter) {
-      this(status, body, retryAfter, out -> {});
+      this(status, body, retryAfter, null, out -> {});
     }
   }
 
@@ -104,11 +106,15 @@ final class LeaseApi {
       Caller caller,
       CompletableFuture<Void> gone) {
     try {
-      if (path.equals(LEASES) && method.equals("POST")) {
-        return ask(headers, read(body), caller, gone);
+      if (path.equals(LEASES)) {
+        return method.equals("POST")
+            ? ask(headers, read(body), caller, gone)
+            : done(notAllowed("Expected POST to ask for a lease", method, "POST"));
       }
-      if (path.equals(TASKS) && method.equals("POST")) {
-        return tasks.handle(ApiInput.of(read(body)), caller);
+      if (path.equals(TASKS)) {
+        return method.equals("POST")
+            ? tasks.handle(ApiInput.of(read(body)), caller)
+            : done(notAllowed("Expected POST to tell of tasks", method, "POST"));
       }
       if (ModesApi.isOwn(path)) {
         return modes.handle(method, path, body, caller);
@@ -230,7 +236,7 @@ final class LeaseApi {
     if (method.equals("DELETE")) {
       return reported(ticket, Report.WITHDRAWN);
     }
-    return done(error(405, "Expected GET, DELETE, or POST to /settle.", null));
+    return done(notAllowed("Expected GET, DELETE, or POST to /settle", method, "GET, DELETE"));
   }
 
   /**
@@ -254,6 +260,7 @@ final class LeaseApi {
                   answer.status(),
                   answer.body(),
                   answer.retryAfter(),
+                  answer.allow(),
                   out -> {
                     ticket.told(view, out);
                     if (!out && unknown) {
@@ -380,6 +387,11 @@ final class LeaseApi {
     ObjectNode body = JsonNodeFactory.instance.objectNode();
     body.putObject("error").put("message", message);
     return new Answer(status, body, retryAfter);
+  }
+
+  private static Answer notAllowed(String expected, String method, String allow) {
+    Answer error = error(405, expected + ", but found " + CallPlanner.shown(method) + ".", null);
+    return new Answer(405, error.body(), null, allow, error.sent());
   }
 
   static ObjectNode read(byte[] body) throws BadInputException {

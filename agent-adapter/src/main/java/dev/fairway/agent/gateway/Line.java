@@ -19,12 +19,13 @@ import org.eclipse.jetty.util.thread.SerializedInvoker;
  */
 final class Line {
   /** Refusals after which it makes sense to wait here and ask again. */
-  static final Set<RejectReason> COME_BACK =
+  private static final Set<RejectReason> COME_BACK =
       EnumSet.of(
           RejectReason.QUEUE_WAIT_TOO_LONG,
           RejectReason.QUEUE_FULL,
           RejectReason.TENANT_CEILING,
-          RejectReason.QUOTA_EXHAUSTED);
+          RejectReason.QUOTA_EXHAUSTED,
+          RejectReason.BUDGET_SPENT);
 
   /** Refusals that say that a request was too old, and nothing of the call. */
   private static final Set<RejectReason> TOO_OLD =
@@ -87,6 +88,12 @@ final class Line {
     this.listener = listener;
   }
 
+  /** Whether a refusal is for now: a budget that is spent and tells no time is spent for good. */
+  static boolean isWait(RefusedException refused) {
+    return COME_BACK.contains(refused.reason())
+        && (refused.reason() != RejectReason.BUDGET_SPENT || refused.retryAfter() != null);
+  }
+
   /** Asks, as a repetition of a request or of none. */
   void ask(String repeats) {
     Duration timeout = Duration.ofMillis(Math.max(0, untilMs - context.nowMs()) + HOLD_SLACK_MS);
@@ -124,6 +131,11 @@ final class Line {
     refused.settle(Outcome.OVERLOADED, null, signal);
     ask(refused.requestId());
     return true;
+  }
+
+  /** How long its place may be kept at most: until the hold ends. */
+  long holdLeftMs() {
+    return Math.max(0, untilMs - context.nowMs());
   }
 
   /** Gives the place up. */
@@ -198,7 +210,7 @@ final class Line {
       turnAtMs = wait == null ? null : (Long) (context.nowMs() + wait.toMillis());
     }
     boolean inTime = wait != null && context.nowMs() + Math.max(1, wait.toMillis()) < untilMs;
-    if (inTime && (tooOld || COME_BACK.contains(refused.reason()))) {
+    if (inTime && (tooOld || isWait(refused))) {
       // Nobody remembers a stale request: who named it would be taken for a retry.
       String repeats =
           refused.reason() == RejectReason.STALE ? plan.retryOf() : refused.requestId();

@@ -137,7 +137,7 @@ final class ObservedGrant extends FreeGrant {
    * that no call will ever do has not been kept waiting.
    */
   private static boolean isWait(Throwable error) {
-    return error instanceof RefusedException refused && Line.COME_BACK.contains(refused.reason());
+    return error instanceof RefusedException refused && Line.isWait(refused);
   }
 
   private Grant granted() {

@@ -24,7 +24,7 @@ import org.eclipse.jetty.util.thread.SerializedInvoker;
  * same key takes over the place in line, or gets the answer that was recorded meanwhile.
  */
 final class ProxiedCall implements PlaceBook.Place {
-  /** How long a place in line is kept for a client that is gone. */
+  /** How long a place in line is kept at least for a client that is gone. */
   static final long PLACE_KEPT_MS = 60_000;
 
   /**
@@ -189,7 +189,9 @@ final class ProxiedCall implements PlaceBook.Place {
               new Trouble(
                   429,
                   "Expected a grant within the client's patience, but none came. The same"
-                      + " idempotency key gets the place back.",
+                      + " idempotency key gets the place back within "
+                      + placeKeptMs() / 1_000
+                      + " s.",
                   back,
                   false));
       detach();
@@ -236,15 +238,24 @@ final class ProxiedCall implements PlaceBook.Place {
     @Override
     public boolean requeue(Grant refused, ProviderSignal signal) {
       boolean waits = line.requeue(refused, signal);
-      state = waits ? State.WAITING : state;
+      waitsAgain(waits);
       return waits;
     }
 
     @Override
     public boolean tryAgain(Grant refused, ProviderSignal signal) {
       boolean waits = line.tryAgain(refused, signal);
-      state = waits ? State.WAITING : state;
+      waitsAgain(waits);
       return waits;
+    }
+
+    private void waitsAgain(boolean waits) {
+      if (waits) {
+        state = State.WAITING;
+        if (detached) {
+          keepPlace();
+        }
+      }
     }
 
     @Override
@@ -315,19 +326,35 @@ final class ProxiedCall implements PlaceBook.Place {
     if (bodyTaken == 0 && context.bodies().take(plan.body().length)) {
       bodyTaken = plan.body().length; // The client's connection, which it was counted for, is gone.
     }
-    if (state == State.WAITING && bodyTaken == 0 && plan.body().length > 0) {
-      over();
-    } else if (state == State.WAITING) {
-      grace = schedule(PLACE_KEPT_MS, this::giveUp);
+    if (state == State.WAITING) {
+      keepPlace();
     }
+  }
+
+  /** A place that nobody is there to use: kept for who comes back, as long as was promised. */
+  private void keepPlace() {
+    cancel(grace);
+    if (bodyTaken == 0 && plan.body().length > 0) {
+      over();
+    } else {
+      grace = schedule(placeKeptMs(), this::giveUp);
+    }
+  }
+
+  private long placeKeptMs() {
+    return Math.min(Math.max(PLACE_KEPT_MS, untilBackMs()), line.holdLeftMs());
+  }
+
+  /** Until shortly after the time at which the client was told to come back. */
+  private long untilBackMs() {
+    return Math.max(0, backAtMs - context.nowMs()) + GRANT_KEPT_MS;
   }
 
   /** A grant that nobody is there to use: kept for a while, no more than half its life. */
   private void hold(Grant granted) {
     held = granted;
     cancel(grace);
-    long backMs = Math.max(0, backAtMs - context.nowMs()) + GRANT_KEPT_MS;
-    long keptMs = Math.min(Math.min(PLACE_KEPT_MS, backMs), granted.remaining().toMillis() / 2);
+    long keptMs = Math.min(untilBackMs(), granted.remaining().toMillis() / 2);
     grace = schedule(keptMs, this::giveUp);
   }
 

@@ -29,13 +29,16 @@ final class ServerErrors extends ErrorHandler {
     response.setStatus(trouble.status());
     response.getHeaders().put("content-type", "application/json");
     response.getHeaders().put("connection", "close");
+    response.getHeaders().put("x-should-retry", Boolean.toString(trouble.again()));
     response.write(true, utf8(family.error(trouble).toString()), callback);
   }
 
   @Override
   public ByteBuffer badMessageError(int status, String reason, HttpFields.Mutable headers) {
+    Trouble trouble = trouble(status);
     headers.put("content-type", "application/json");
-    return utf8(ApiFamily.ANTHROPIC.error(trouble(status)).toString());
+    headers.put("x-should-retry", Boolean.toString(trouble.again()));
+    return utf8(ApiFamily.ANTHROPIC.error(trouble).toString());
   }
 
   private static Trouble trouble(int status) {

@@ -160,7 +160,7 @@ record Trouble(int status, String message, Duration retryAfter, boolean again, S
 
   String anthropicType() {
     return switch (status) {
-      case 400, 405 -> "invalid_request_error";
+      case 400, 405, 431 -> "invalid_request_error";
       case 401 -> "authentication_error";
       case 403 -> "permission_error";
       case 404 -> "not_found_error";
@@ -173,7 +173,7 @@ record Trouble(int status, String message, Duration retryAfter, boolean again, S
 
   String openaiType() {
     return switch (status) {
-      case 400, 404, 405, 413 -> "invalid_request_error";
+      case 400, 404, 405, 413, 431 -> "invalid_request_error";
       case 401, 403 -> "authentication_error";
       case 429 -> "requests";
       default -> "server_error";

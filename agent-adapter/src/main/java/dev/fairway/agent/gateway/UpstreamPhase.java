@@ -3,6 +3,7 @@ package dev.fairway.agent.gateway;
 import dev.fairway.agent.AdmissionException;
 import dev.fairway.agent.ProviderReports;
 import dev.fairway.agent.ProviderSignal;
+import dev.fairway.agent.UsageReport;
 import dev.fairway.agent.provider.AnswerClass;
 import dev.fairway.agent.provider.ProviderProfile;
 import dev.fairway.agent.provider.ProviderProfiles;
@@ -394,10 +395,23 @@ final class UpstreamPhase {
 
   /** The client hung up before an answer passed, and the call is given up. */
   void abandon(Throwable cause) {
-    grant.settle(wasSent() ? Outcome.FAILED_AFTER_SEND : Outcome.NOT_SENT, null, null);
+    settleAbandoned();
     retries.failed(grant.requestId());
     if (upstream != null) {
       upstream.abort(cause);
+    }
+  }
+
+  /** The provider may charge for it, and has not failed: the agent's next call retries nothing. */
+  private void settleAbandoned() {
+    Long input = plan.counted() ? plan.freshInput() : null;
+    if (!wasSent()) {
+      grant.settle(Outcome.NOT_SENT, null, null);
+    } else if (input == null || input == 0) {
+      // Without a number the coordinator takes a cancelled call for one that was never sent.
+      grant.settle(Outcome.FAILED_AFTER_SEND, null, null);
+    } else {
+      grant.settle(Outcome.CANCELLED, new UsageReport(input, null, null, null, false), null);
     }
   }
 

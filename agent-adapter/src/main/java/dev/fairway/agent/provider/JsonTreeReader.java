@@ -64,6 +64,8 @@ final class JsonTreeReader {
           "prompt_tokens_details",
           "prompt_token_details",
           "input_tokens_details",
+          "completion_tokens_details",
+          "output_tokens_details",
           "cache_creation");
 
   /**

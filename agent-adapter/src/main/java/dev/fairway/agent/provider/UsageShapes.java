@@ -91,7 +91,25 @@ final class UsageShapes {
     read = read != null ? read : amount(usage, "prompt_cache_hit_tokens");
     Long written = amount(details, "cache_write_tokens");
     return known(
-        without(amount(usage, input), read, written), read, written, amount(usage, output));
+        without(amount(usage, input), read, written),
+        read,
+        written,
+        withReasoning(usage, amount(usage, input), output));
+  }
+
+  /**
+   * The output with its reasoning. OpenAI counts that in; xAI counts it beside, which shows where
+   * there is more of it than of both, or where the total is short of it otherwise.
+   */
+  private static Long withReasoning(JsonNode usage, Long input, String name) {
+    Long output = amount(usage, name);
+    Long reasoning = amount(usage.path(name + "_details"), "reasoning_tokens");
+    if (output == null || reasoning == null || reasoning == 0) {
+      return output;
+    }
+    Long total = amount(usage, "total_tokens");
+    boolean missing = input != null && total != null && total - input - output == reasoning;
+    return missing || reasoning > output ? sum(output, reasoning) : output;
   }
 
   private static ProviderUsage gemini(JsonNode usage) {

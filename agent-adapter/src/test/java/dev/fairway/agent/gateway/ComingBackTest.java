@@ -3,6 +3,7 @@ package dev.fairway.agent.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.fairway.agent.QueueUpdate;
 import dev.fairway.agent.gateway.FakeAdmission.Asked;
 import dev.fairway.schemas.Outcome;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client that comes back with its idempotency key: one call upstream in all. */
@@ -194,6 +197,33 @@ class ComingBackTest {
     assertThat(impatient.headers().firstValue("retry-after")).isPresent();
     assertThat(join(back).statusCode()).isEqualTo(200);
     assertThat(fixture.admission.asked).hasSize(1);
+  }
+
+  /** Until a little after it was told to come back, and no longer than the call is held. */
+  @ParameterizedTest
+  @CsvSource({"600, 30, 60, 60", "600, 92, 99, 102", "100, 92, 90, 99"})
+  void shouldKeepAPlaceUntilItsClientWasToldToComeBack(int holdS, int etaS, int leastS, int mostS) {
+    // given
+    fixture.waits =
+        new GatewayConfig.Waits(
+            Duration.ofSeconds(55),
+            Duration.ZERO,
+            Duration.ofSeconds(holdS),
+            Duration.ofMillis(50),
+            Duration.ofSeconds(60),
+            Duration.ofMillis(500));
+    CompletableFuture<HttpResponse<String>> impatient = post(BODY, "x-stainless-timeout", "2");
+
+    // when
+    asked(0)
+        .call()
+        .onQueued()
+        .accept(new QueueUpdate(9, Duration.ofSeconds(etaS), Optional.empty()));
+
+    // then
+    String told = GatewayFixture.json(join(impatient)).at("/error/message").asText();
+    assertThat(told).matches(".* within [0-9]+ s\\.");
+    assertThat(Integer.parseInt(told.replaceAll("\\D", ""))).isBetween(leastS, mostS);
   }
 
   @Test

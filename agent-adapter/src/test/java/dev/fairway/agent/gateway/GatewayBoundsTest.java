@@ -27,6 +27,8 @@ import org.eclipse.jetty.util.component.AbstractLifeCycle;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a gateway keeps, waits for and repeats has a bound; and what happens there. */
 class GatewayBoundsTest {
@@ -234,14 +236,17 @@ class GatewayBoundsTest {
     assertThat(passed.remaining()).isEqualTo(begin.length);
   }
 
-  @Test
-  void shouldRefuseMoreHeadersThanItReads() {
+  @ParameterizedTest
+  @ValueSource(strings = {"/v1/messages", "/v1/chat/completions"})
+  void shouldRefuseMoreHeadersThanItReads(String path) {
     // when
     HttpResponse<String> answer =
-        fixture.post("/v1/messages", GatewayFixture.message("hi"), "x-much", "x".repeat(65 * 1024));
+        fixture.post(path, GatewayFixture.message("hi"), "x-much", "x".repeat(65 * 1024));
 
     // then
     assertThat(answer.statusCode()).isEqualTo(431);
+    assertThat(answer.body()).contains("invalid_request_error");
+    assertThat(answer.headers().firstValue("x-should-retry")).contains("false");
     assertThat(fixture.admission.asked).isEmpty();
   }
 

@@ -25,6 +25,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Leases and tasks for agents that speak HTTP alone. */
 class LeaseApiTest {
@@ -154,6 +156,20 @@ class LeaseApiTest {
     // then
     assertThat(json(withdrawn).path("outcome").asText()).isEqualTo("CANCELLED");
     assertThat(fixture.admission.asked.get(0).answer().isCancelled()).isTrue();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"/v1/tasks, tell of tasks", "/v1/leases, ask for a lease"})
+  void shouldSayWhichMethodAPathTakes(String path, String why) {
+    // when
+    HttpResponse<String> answer =
+        fixture.send(HttpRequest.newBuilder(fixture.uri(path)).GET().build());
+
+    // then
+    assertThat(answer.statusCode()).isEqualTo(405);
+    assertThat(answer.headers().firstValue("allow")).contains("POST");
+    assertThat(json(answer).at("/error/message").asText())
+        .isEqualTo("Expected POST to " + why + ", but found GET.");
   }
 
   @Test

@@ -13,6 +13,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -183,6 +184,35 @@ class ProxyTest {
     assertThat(settled.usage().outputTokens()).isEqualTo(2);
     assertThat(settled.usage().exact()).isFalse();
     assertThat(fixture.gateway().stats().clientsGone()).isEqualTo(1);
+  }
+
+  /** Charged, perhaps; but the provider did not fail, so the agent's next turn is no retry. */
+  @Test
+  void shouldTellACallThatItsClientBreaksOffFromOneThatFailed() throws Exception {
+    // given: the provider works on it
+    CountDownLatch never = new CountDownLatch(1);
+    fixture.upstream.then(exchange -> awaitLatch(never));
+    CompletableFuture<HttpResponse<String>> call =
+        fixture.postAsync("/v1/messages", GatewayFixture.message("hi"));
+    await().atMost(Duration.ofSeconds(10)).until(() -> !fixture.upstream.received.isEmpty());
+
+    // when
+    call.cancel(true);
+
+    // then
+    FakeAdmission.Settled settled = fixture.admission.onlySettled();
+    never.countDown();
+    assertThat(settled.outcome()).isEqualTo(Outcome.CANCELLED);
+    assertThat(settled.usage().inputTokens()).isPositive();
+    assertThat(settled.usage().exact()).isFalse();
+
+    // when: the same once more
+    fixture.upstream.then(exchange -> FakeUpstream.json(exchange, 200, GatewayFixture.ANSWER));
+    fixture.post("/v1/messages", GatewayFixture.message("hi"));
+
+    // then: is another try of it
+    assertThat(fixture.admission.asked.get(1).call().retryOf()).isEqualTo("r1");
+    assertThat(fixture.gateway().stats().retries()).isEqualTo(1);
   }
 
   @Test

@@ -373,7 +373,7 @@ class RefusedStreamsTest {
     gone.countDown();
 
     // then
-    assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.FAILED_AFTER_SEND);
+    assertThat(fixture.admission.onlySettled().outcome()).isEqualTo(Outcome.CANCELLED);
     await().atMost(LONG).until(() -> fixture.gateway().stats().open() == 0);
   }
 

@@ -144,16 +144,36 @@ class WaitingTest {
   }
 
   @Test
-  void shouldNotComeBackWhenABudgetIsSpent() {
+  void shouldComeBackWhenABudgetThatIsSpentIsThereAgain() {
     // given
     CompletableFuture<HttpResponse<String>> answer =
         fixture.postAsync("/v1/messages", GatewayFixture.message("hi"));
 
     // when
     asked(0).refuse(RejectReason.BUDGET_SPENT, Duration.ofMillis(50));
+    Asked again = asked(1);
+    again.grant(fixture.admission);
+
+    // then
+    assertThat(again.call().retryOf()).isEqualTo("r1");
+    assertThat(join(answer).statusCode()).isEqualTo(200);
+  }
+
+  /** For good, or for longer than the call is held. */
+  @ParameterizedTest
+  @CsvSource({",", "PT10M,600"})
+  void shouldNotComeBackWhenABudgetIsSpentForLonger(Duration wait, String told) {
+    // given
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.message("hi"));
+
+    // when
+    asked(0).refuse(RejectReason.BUDGET_SPENT, wait);
 
     // then
     assertThat(join(answer).statusCode()).isEqualTo(429);
+    assertThat(join(answer).headers().firstValue("x-should-retry")).contains("false");
+    assertThat(join(answer).headers().firstValue("retry-after").orElse(null)).isEqualTo(told);
     assertThat(fixture.admission.asked).hasSize(1);
   }
 

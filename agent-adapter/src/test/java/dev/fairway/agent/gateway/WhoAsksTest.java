@@ -9,6 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import org.eclipse.jetty.http.HttpFields;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who asks, from what known harnesses send. */
 class WhoAsksTest {
@@ -259,6 +261,35 @@ class WhoAsksTest {
     assertThat(ask(TEAM, body("hi"), "x-fairway-cache-ttl", "86401").cacheTtlMs())
         .isEqualTo(86_400_000);
     assertThat(ask(TEAM, body("hi"), "x-fairway-cache-ttl", "-1").cacheTtlMs()).isNull();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"\"conv_1\"", "{\"id\":\"conv_1\"}"})
+  void shouldTellAConversationThatTheProviderKeepsByItsName(String named) {
+    // given: turns, each with its own message alone
+    String turn = "{\"model\":\"m\",\"conversation\":" + named + ",\"input\":\"%s\"}";
+
+    // when
+    String first = ask(anybody(), turn.formatted("hi")).member();
+    String second = ask(anybody(), turn.formatted("and then?")).member();
+    String other = ask(anybody(), turn.formatted("hi").replace("conv_1", "conv_2")).member();
+
+    // then
+    assertThat(second).isEqualTo(first).startsWith("host-");
+    assertThat(other).isNotEqualTo(first);
+  }
+
+  @Test
+  void shouldNotTakeATurnThatFollowsOnAnotherForAConversation() {
+    // given
+    String turn =
+        "{\"model\":\"m\",\"previous_response_id\":\"%s\",\"prompt_cache_key\":\"k\",\"input\":\"%s\"}";
+
+    // when / then
+    assertThat(ask(anybody(), turn.formatted("resp_1", "hi")).member()).isEqualTo("s-k");
+    assertThat(ask(anybody(), turn.formatted("resp_2", "and then?")).member()).isEqualTo("s-k");
+    assertThat(ask(TEAM, turn.replace("prompt_cache_key", "x").formatted("resp_3", "so")).member())
+        .isEqualTo("team:caller");
   }
 
   @Test
