@@ -235,6 +235,7 @@ class ClaimedMoreTest {
         Map.of(),
         Map.of(),
         Map.of(),
+        null,
         QuotaDefinition.State.ACTIVE,
         0);
   }

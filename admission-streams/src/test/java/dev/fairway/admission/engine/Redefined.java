@@ -6,6 +6,7 @@ import dev.fairway.admission.engine.QuotaDefinition.OutputReservation;
 import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.QuotaDefinition.Rules;
 import dev.fairway.admission.engine.QuotaDefinition.State;
+import dev.fairway.admission.engine.QuotaDefinition.Tenant;
 import dev.fairway.admission.engine.bucket.Amounts;
 import java.util.EnumMap;
 import java.util.List;
@@ -27,6 +28,7 @@ final class Redefined {
   private Long lateWindowMs;
   private Map<String, Double> roles;
   private Rules rules;
+  private Map<String, Tenant> tenants;
   private State state;
   private int clearCount;
 
@@ -45,6 +47,7 @@ final class Redefined {
     lateWindowMs = d.lateSettlementWindowMs();
     roles = d.roles();
     rules = d.rules();
+    tenants = d.tenants();
     state = d.state();
     clearCount = d.clearCount();
   }
@@ -135,6 +138,11 @@ final class Redefined {
     return this;
   }
 
+  Redefined tenants(Map<String, Tenant> other) {
+    tenants = other;
+    return this;
+  }
+
   Redefined state(State other) {
     state = other;
     return this;
@@ -169,7 +177,7 @@ final class Redefined {
         d.queueMaxPerAgent(),
         d.budgets(),
         d.classes(),
-        d.tenants(),
+        tenants,
         roles,
         rules,
         state,

@@ -264,7 +264,7 @@ final class KeyLedger {
         .ifKnown(
             q -> {
               q.freeSlots(held.amounts());
-              q.freeCeilingSlots(held.tenant(), held.taken());
+              q.freeCeilingSlot(held.tenant());
             });
     held.also().forEach((id, amounts) -> quota(id).ifKnown(q -> q.freeSlots(amounts)));
   }

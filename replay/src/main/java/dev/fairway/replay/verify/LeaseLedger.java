@@ -138,6 +138,13 @@ final class LeaseLedger {
     return sum;
   }
 
+  /** Open leases of a tenant. */
+  long open(String quotaId, String tenant) {
+    return open.values().stream()
+        .filter(held -> held.quotaId().equals(quotaId) && tenant.equals(held.tenant()))
+        .count();
+  }
+
   /** Each open lease of a quota holds a slot from now on. */
   void takeSlots(String quotaId) {
     open.replaceAll(

@@ -24,6 +24,7 @@ final class LedgerBucket {
   private long limit;
   private MarginMode mode;
   private long outsideMilli;
+  private long outsideUntilMs;
   private long resetAtMs;
   private BigInteger level;
   private BigInteger clipped = BigInteger.ZERO;
@@ -40,8 +41,9 @@ final class LedgerBucket {
   }
 
   /** What was learned of the provider. */
-  LedgerBucket knowing(long outside, Long resetAt) {
+  LedgerBucket knowing(long outside, long outsideUntil, Long resetAt) {
     outsideMilli = outside;
+    outsideUntilMs = outsideUntil;
     resetAtMs = resetAt == null ? 0 : resetAt;
     return this;
   }
@@ -49,6 +51,7 @@ final class LedgerBucket {
   /** What the bucket of the same dimension knew before. */
   LedgerBucket knowing(LedgerBucket before) {
     outsideMilli = before.outsideMilli;
+    outsideUntilMs = before.outsideUntilMs;
     resetAtMs = before.resetAtMs;
     return this;
   }
@@ -90,6 +93,11 @@ final class LedgerBucket {
     outsideMilli = perMinuteMilli;
   }
 
+  /** What others take is known until then. */
+  void outsideUntil(long atMs) {
+    outsideUntilMs = atMs;
+  }
+
   long outside() {
     return outsideMilli;
   }
@@ -127,11 +135,6 @@ final class LedgerBucket {
     return rules.depth(dimension, limit);
   }
 
-  /** Slots that a bucket of concurrency has in all. */
-  long slots() {
-    return cap(ONE_BP);
-  }
-
   /**
    * Whether a charge may be taken beside what reserves keep: all of it is there, or the bucket is
    * full; never in debt.
@@ -160,7 +163,16 @@ final class LedgerBucket {
       }
       return;
     }
-    BigInteger gained = partsPerMs(marginBp).multiply(BigInteger.valueOf(toMs - fromMs));
+    long knownUntilMs = Math.max(fromMs, Math.min(outsideUntilMs, toMs));
+    fill(partsPerMs(marginBp, outsideMilli), knownUntilMs - fromMs, marginBp);
+    fill(partsPerMs(marginBp, 0), toMs - knownUntilMs, marginBp);
+  }
+
+  private void fill(BigInteger partsPerMs, long ms, int marginBp) {
+    if (ms == 0) {
+      return;
+    }
+    BigInteger gained = partsPerMs.multiply(BigInteger.valueOf(ms));
     BigInteger cap = parts(cap(marginBp));
     // Above its cap a bucket neither gains nor loses whole tokens; it only carries nothing over.
     BigInteger top = cap.max(parts(tokens()));
@@ -173,21 +185,21 @@ final class LedgerBucket {
     }
   }
 
-  private BigInteger partsPerMs(int marginBp) {
-    BigInteger whole = wholePartsPerMs(marginBp);
+  private BigInteger partsPerMs(int marginBp, long takenMilli) {
+    BigInteger whole = wholePartsPerMs(marginBp, takenMilli);
     return partBp == null
         ? whole
         : whole.multiply(BigInteger.valueOf(partBp)).divide(BigInteger.valueOf(ONE_BP));
   }
 
-  private BigInteger wholePartsPerMs(int marginBp) {
+  private BigInteger wholePartsPerMs(int marginBp, long takenMilli) {
     int rateBp = rules.rateBp(dimension, limit);
     if (mode == MarginMode.RATE) {
       int share = Math.max(1, rateBp * marginBp / ONE_BP);
       return BigInteger.valueOf(limit).multiply(BigInteger.valueOf(share));
     }
     BigInteger rate = BigInteger.valueOf(limit).multiply(BigInteger.valueOf(rateBp));
-    BigInteger left = rate.subtract(BigInteger.valueOf(outsideMilli).multiply(BigInteger.TEN));
+    BigInteger left = rate.subtract(BigInteger.valueOf(takenMilli).multiply(BigInteger.TEN));
     return left.max(rate.shiftRight(1)).max(BigInteger.ONE);
   }
 
@@ -231,9 +243,9 @@ final class LedgerBucket {
     level = level.add(parts(slots));
   }
 
-  /** The margin shrank from that one: what was used stays used, down to a balance of 0. */
-  void lower(int marginBeforeBp, int marginBp) {
-    long by = Math.min(cap(marginBeforeBp) - cap(marginBp), tokens());
+  /** The cap came down from that one: what was used stays used, down to a balance of 0. */
+  void lower(long capBefore, int marginBp) {
+    long by = Math.min(capBefore - cap(marginBp), tokens());
     if (refills() && by > 0) {
       charge(by);
       clip(parts(by));

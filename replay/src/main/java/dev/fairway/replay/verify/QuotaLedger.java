@@ -24,11 +24,18 @@ final class QuotaLedger {
   /** A limit that no answer has named for so long is forgotten. */
   private static final long FORGET_MS = 600_000;
 
+  /** A limit that changed within that time takes off what was used of a higher one but once. */
+  private static final long LATELY_MS = 60_000;
+
+  /** What others take is forgotten so long after it was told. */
+  private static final long OUTSIDE_MS = 120_000;
+
   private final LedgerBucket[] buckets = new LedgerBucket[LedgerRules.NAMES.length];
   private final Long[] learnedLimits = new Long[LedgerRules.NAMES.length];
-  private final long[] learnedAtMs = new long[LedgerRules.NAMES.length];
+  private final Long[] limitAtMs = new Long[LedgerRules.NAMES.length];
   private final Long[] resyncedAtMs = new Long[LedgerRules.NAMES.length];
   private final Long[] answeredAtMs = new Long[LedgerRules.NAMES.length];
+  private final Long[] sampledAtMs = new Long[LedgerRules.NAMES.length];
   private final long[] clippedBefore = new long[LedgerRules.NAMES.length];
   private final QuotaShares shares;
   private final Consumer<String> wrong;
@@ -48,7 +55,7 @@ final class QuotaLedger {
         buckets[d] = fresh(d);
       }
     }
-    shares.define(rules, marginBp);
+    shares.define(rules, marginBp, tenant -> 0);
   }
 
   /** A quota as a snapshot has it. */
@@ -61,11 +68,13 @@ final class QuotaLedger {
     for (BucketRow bucket : row.getBuckets()) {
       int d = LedgerRules.dimension(bucket.getDimension());
       learnedLimits[d] = bucket.getLearnedLimit();
-      learnedAtMs[d] = bucket.getLearnedAtMs() == null ? nowMs : bucket.getLearnedAtMs();
+      boolean unnoted = learnedLimits[d] != null && bucket.getLearnedAtMs() == null;
+      limitAtMs[d] = unnoted ? (Long) nowMs : bucket.getLearnedAtMs();
       // What was resynced before the snapshot is no longer known in full: any lease may be
       // absorbed.
       resyncedAtMs[d] = bucket.getAbsorbedBeforeMs() == null ? null : (Long) nowMs;
       answeredAtMs[d] = bucket.getAnsweredAtMs();
+      sampledAtMs[d] = bucket.getOutsideSampledAtMs();
       clippedBefore[d] = bucket.getClipped();
       buckets[d] = bucket(d, bucket);
     }
@@ -109,11 +118,14 @@ final class QuotaLedger {
       Long limitBefore = before.configuredLimit(d);
       boolean renamed = limitBefore == null || !limitBefore.equals(rules.configuredLimit(d));
       if (renamed || rules.limitsExpire()) {
+        limitAtMs[d] = learnedLimits[d] != null ? (Long) nowMs : limitAtMs[d];
         learnedLimits[d] = null;
       }
       if (!rules.limited(d)) {
         buckets[d] = null;
         answeredAtMs[d] = null;
+        sampledAtMs[d] = null;
+        limitAtMs[d] = null;
         continue;
       }
       LedgerBucket old = buckets[d];
@@ -131,9 +143,10 @@ final class QuotaLedger {
         buckets[d].charge(limitBefore - limit(d));
         buckets[d].limit(rules, limit(d));
       } else {
-        buckets[d].limit(rules, limit(d));
         buckets[d].mode(mode(d));
-        lower(d, marginBeforeBp);
+        long capBefore = buckets[d].cap(marginBeforeBp);
+        buckets[d].limit(rules, limit(d));
+        lower(d, capBefore);
         buckets[d].clipToCap(marginBp);
       }
       if (old != null && old != buckets[d]) {
@@ -143,7 +156,7 @@ final class QuotaLedger {
         buckets[d].outside(0);
       }
     }
-    shares.define(rules, marginBp);
+    shares.define(rules, marginBp, tenant -> leases.open(definition.getId(), tenant));
   }
 
   private MarginMode mode(int d) {
@@ -225,9 +238,9 @@ final class QuotaLedger {
     }
   }
 
-  void freeCeilingSlots(String tenant, TakenRow taken) {
-    if (taken != null && tenant != null) {
-      shares.freeCeilingSlots(tenant, taken);
+  void freeCeilingSlot(String tenant) {
+    if (tenant != null) {
+      shares.freeCeilingSlot(tenant);
     }
   }
 
@@ -259,17 +272,24 @@ final class QuotaLedger {
     }
     marginBp = toBp;
     for (int d = 0; d < buckets.length; d++) {
-      lower(d, fromBp);
+      if (buckets[d] != null) {
+        lower(d, buckets[d].cap(fromBp));
+      }
     }
     clipAll();
   }
 
   void learn(String dimension, long limit) {
     int d = LedgerRules.dimension(dimension);
+    boolean lately = limitAtMs[d] != null && nowMs - limitAtMs[d] < LATELY_MS;
     learnedLimits[d] = limit;
-    learnedAtMs[d] = nowMs;
+    limitAtMs[d] = nowMs;
     if (buckets[d] != null) {
+      long capBefore = buckets[d].cap(marginBp);
       buckets[d].limit(rules, limit(d));
+      if (!lately) {
+        lower(d, capBefore);
+      }
       shares.follow(d);
       clipAll();
     }
@@ -278,7 +298,7 @@ final class QuotaLedger {
   /** A learned limit that no answer has named for ten minutes; not where they last. */
   void forget(String who, String dimension) {
     int d = LedgerRules.dimension(dimension);
-    if (!rules.limitsExpire() || learnedLimits[d] == null || nowMs < learnedAtMs[d] + FORGET_MS) {
+    if (!rules.limitsExpire() || learnedLimits[d] == null || nowMs < limitAtMs[d] + FORGET_MS) {
       wrong.accept(
           who
               + ": expected a limit of "
@@ -288,9 +308,10 @@ final class QuotaLedger {
               + " ms ago, but found "
               + learnedLimits[d]
               + " of "
-              + learnedAtMs[d]);
+              + limitAtMs[d]);
     }
     learnedLimits[d] = null;
+    limitAtMs[d] = nowMs;
     buckets[d].limit(rules, limit(d));
     shares.follow(d);
     clipAll();
@@ -302,6 +323,8 @@ final class QuotaLedger {
       wrong.accept(who + ": expected mode " + bucket.mode() + " before, but found " + event);
     }
     bucket.mode(event.getTo());
+    sampledAtMs[LedgerRules.dimension(event.getDimension())] = null;
+    bucket.outsideUntil(outsideUntilMs(LedgerRules.dimension(event.getDimension())));
     shares.follow(LedgerRules.dimension(event.getDimension()));
     clipAll();
   }
@@ -339,7 +362,9 @@ final class QuotaLedger {
               : (Long) Math.max(answeredAtMs[d], event.getAnsweredAtMs());
       if (resync.getOutsideMilli() != null && buckets[d].mode() == MarginMode.ADAPTIVE) {
         buckets[d].outside(resync.getOutsideMilli());
+        sampledAtMs[d] = nowMs;
       }
+      buckets[d].outsideUntil(outsideUntilMs(d));
     }
   }
 
@@ -426,10 +451,16 @@ final class QuotaLedger {
     shares.compare(row, nowMs, marginBp);
   }
 
-  private void lower(int d, int marginBeforeBp) {
+  private void lower(int d, long capBefore) {
     if (buckets[d] != null && rules.keepsUse()) {
-      buckets[d].lower(marginBeforeBp, marginBp);
+      buckets[d].lower(capBefore, marginBp);
     }
+  }
+
+  /** Until when what others take counts: two minutes after its last sample, or the last header. */
+  private long outsideUntilMs(int d) {
+    Long sinceMs = sampledAtMs[d] != null ? sampledAtMs[d] : answeredAtMs[d];
+    return sinceMs == null ? Long.MIN_VALUE : sinceMs + OUTSIDE_MS;
   }
 
   private void clipAll() {
@@ -450,7 +481,7 @@ final class QuotaLedger {
 
   private LedgerBucket bucket(int d, BucketRow row) {
     return new LedgerBucket(d, rules, limit(d), row.getMode(), row.getBalance(), row.getRemainder())
-        .knowing(row.getOutsideMilli(), row.getResetAtMs());
+        .knowing(row.getOutsideMilli(), outsideUntilMs(d), row.getResetAtMs());
   }
 
   private long limit(int d) {

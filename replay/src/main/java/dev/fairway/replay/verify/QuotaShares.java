@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
 
 /**
  * What is a share of a quota's buckets: the ceilings of its tenants, and the reserves of its
@@ -64,10 +65,21 @@ final class QuotaShares {
 
   /**
    * The shares as the definition has them: the same share keeps its levels, a new ceiling is full,
-   * and a new reserve has its share of what there is.
+   * and a new reserve has its share of what there is. Of slots a ceiling has what its tenant's open
+   * calls leave.
+   *
+   * @param open open calls by tenant
    */
-  void define(LedgerRules rules, int marginBp) {
+  void define(LedgerRules rules, int marginBp, ToLongFunction<String> open) {
     define(ceilings, rules.ceilings(), true, marginBp);
+    ceilings.forEach(
+        (name, share) -> {
+          int d = LedgerRules.CONCURRENCY;
+          if (share.has(d)) {
+            long free = share.cap(d, marginBp) - open.applyAsLong(name);
+            share.charge(LedgerRules.amounts(d, share.tokens(d) - free));
+          }
+        });
     define(reserves, rules.reserves(), false, marginBp);
   }
 
@@ -224,9 +236,9 @@ final class QuotaShares {
     }
   }
 
-  void freeCeilingSlots(String tenant, TakenRow taken) {
+  void freeCeilingSlot(String tenant) {
     if (ceilings.containsKey(tenant)) {
-      ceilings.get(tenant).freeSlots(taken.getCeiling());
+      ceilings.get(tenant).freeSlot();
     }
   }
 

@@ -71,12 +71,11 @@ final class ShareLedger {
     }
   }
 
-  /** A slot comes back, if there is one less than all. */
-  void freeSlots(Amounts held) {
+  /** An open call ended: its slot comes back. */
+  void freeSlot() {
     LedgerBucket bucket = buckets[LedgerRules.CONCURRENCY];
     if (bucket != null) {
-      long free = bucket.tokens() + LedgerRules.amount(held, LedgerRules.CONCURRENCY);
-      bucket.free(Math.min(free, bucket.slots()) - bucket.tokens());
+      bucket.free(1);
     }
   }
 

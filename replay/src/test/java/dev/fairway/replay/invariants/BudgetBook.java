@@ -75,7 +75,7 @@ final class BudgetBook {
 
   private static boolean isRetry(Step step, Waiter waiter) {
     QuotaDefinition quota = Invariants.snapshot(step, waiter.request().quotaId()).definition();
-    return waiter.attempt() > 1 && quota.preset() == Preset.FAIRWAY;
+    return waiter.attempt() > 1 && Definitions.has(quota, Rule.COUNTED_ATTEMPTS);
   }
 
   private static void check(

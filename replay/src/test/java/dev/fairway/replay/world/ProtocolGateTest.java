@@ -36,7 +36,7 @@ class ProtocolGateTest {
               request.getRequestId() + "@" + nowMs,
               request.getRequestId(),
               request.getAgentId(),
-              ProtocolGate.QUOTA,
+              Admission.QUOTA,
               nowMs,
               0,
               0L,

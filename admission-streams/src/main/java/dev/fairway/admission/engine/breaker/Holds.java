@@ -83,9 +83,14 @@ public final class Holds {
     }
   }
 
-  /** A wait longer than any that is promised is not waited for in the queue. */
+  /**
+   * A wait longer than any that is promised is not waited for in the queue. A pause stays a pause:
+   * the next one doubles, and a ramp follows, however long anybody waits ({@link
+   * QuotaState#isExhausted}).
+   */
   private static void holdFor(Transaction tx, QuotaState quota, HoldReason reason, long waitMs) {
-    boolean tooLong = waitMs > quota.policy().maxQueueWaitMs();
+    boolean pause = reason == HoldReason.OVERLOADED && quota.policy().rules().has(Rule.RAMP);
+    boolean tooLong = !pause && waitMs > quota.policy().maxQueueWaitMs();
     holdLonger(tx, quota, tooLong ? HoldReason.QUOTA_EXHAUSTED : reason, tx.nowMs() + waitMs);
   }
 

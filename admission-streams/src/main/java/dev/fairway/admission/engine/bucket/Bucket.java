@@ -47,7 +47,7 @@ public record Bucket(long balance, long remainder, long clipped) {
 
   /** After an adjustment: a refund where positive, a charge where negative. */
   public Bucket adjust(long amount, long cap) {
-    return amount >= 0 ? refund(amount, cap) : charge(-amount);
+    return amount >= 0 ? refund(amount, cap) : charge(Amounts.saturatedSubtract(0, amount));
   }
 
   /** The same bucket with another balance. */
@@ -66,6 +66,8 @@ public record Bucket(long balance, long remainder, long clipped) {
 
   /** Clipped to a cap that came down. */
   public Bucket clipTo(long cap) {
-    return balance < cap ? this : new Bucket(cap, 0, clipped + (balance - cap));
+    return balance < cap
+        ? this
+        : new Bucket(cap, 0, Amounts.saturatedAdd(clipped, Amounts.saturatedSubtract(balance, cap)));
   }
 }

@@ -49,7 +49,7 @@ public final class FixedPoint {
     }
     if (missingTokens <= EXACT_TOKENS) {
       long units = missingTokens * UNITS_PER_TOKEN - remainder;
-      return (units + unitsPerMs - 1) / unitsPerMs;
+      return units / unitsPerMs + (units % unitsPerMs == 0 ? 0 : 1);
     }
     BigInteger units =
         BigInteger.valueOf(missingTokens)

@@ -38,6 +38,12 @@ public final class FixedWindow {
     return sinceMs < GUARD_MS ? atMs + GUARD_MS - sinceMs : atMs;
   }
 
+  /** How much later in its minute the other reset is, negative where it is earlier. */
+  public static long laterMs(long resetAtMs, long otherResetAtMs) {
+    long half = WINDOW_MS / 2;
+    return Math.floorMod(otherResetAtMs - resetAtMs + half, WINDOW_MS) - half;
+  }
+
   private static long count(long resetAtMs, long atMs) {
     return Math.floorDiv(atMs - resetAtMs - GUARD_MS, WINDOW_MS);
   }

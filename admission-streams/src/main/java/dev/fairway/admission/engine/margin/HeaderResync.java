@@ -35,6 +35,8 @@ public final class HeaderResync {
    */
   static final long GUARD_MS = 120;
 
+  private static final long SECOND_MS = 1_000;
+
   /** An older number of output does not hold what calls have produced since. */
   private static final long LONGEST_OUTPUT_AGE_MS = 2_000;
 
@@ -98,7 +100,13 @@ public final class HeaderResync {
     }
   }
 
-  /** Where the provider's window is reset at times of its own, those are learned. */
+  /**
+   * Where the provider's window is reset at times of its own, those are learned. One that is told
+   * in whole seconds may lie up to a second off, and nobody says to which side: the latest that is
+   * told stands, for a window that is believed to begin too early gives 429s. No reset counts
+   * twice, nor is one passed over, because its time moved by so little: what is told while one of
+   * the two times is over and the other is not is learned from a later answer.
+   */
   private void learnReset(Dimension d, Long resetMs) {
     if (quota.policy().window() != Window.FIXED
         || resetMs == null
@@ -109,12 +117,21 @@ public final class HeaderResync {
     }
     long resetAtMs = answeredAtMs + resetMs;
     Long known = quota.resetAtMs(d);
-    long apart =
-        known == null ? Long.MAX_VALUE : Math.floorMod(resetAtMs - known, FixedWindow.WINDOW_MS);
-    boolean same = Math.min(apart, FixedWindow.WINDOW_MS - apart) <= GUARD_MS;
-    if (known == null || !same) {
+    long earlyMs = resetMs % SECOND_MS == 0 ? SECOND_MS + GUARD_MS : GUARD_MS;
+    if (known == null || isAnother(known, resetAtMs, earlyMs)) {
       tx.emit(new ResetLearned(quota.id(), d, resetAtMs));
     }
+  }
+
+  /** Whether what is told is not the reset that is known, nor too close to it to be taken now. */
+  private boolean isAnother(long known, long told, long earlyMs) {
+    long later = FixedWindow.laterMs(known, told);
+    if (later >= -earlyMs && later <= GUARD_MS) {
+      return false;
+    }
+    long apart =
+        FixedWindow.msUntil(told, 1, tx.nowMs()) - FixedWindow.msUntil(known, 1, tx.nowMs());
+    return Math.abs(later) > SECOND_MS + GUARD_MS || apart == later;
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.fairway.admission.engine.margin;
 
+import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.FixedPoint;
 
 /**
@@ -41,8 +42,7 @@ public record OutsideRate(long perMinuteMilli, Long sampledAtMs, long pending) {
    * @param limitPerMinute the rate never exceeds it
    */
   public Long after(long atMs, Long heardAtMs, long lost, boolean full, long limitPerMinute) {
-    Long sinceMs = sampledAtMs != null ? sampledAtMs : heardAtMs;
-    if (sinceMs == null || atMs - sinceMs >= FALL_MS) {
+    if (atMs >= knownUntilMs(heardAtMs)) {
       // Long full, even at half of the rate: the balance tells nothing of that time.
       return 0L;
     }
@@ -63,6 +63,18 @@ public record OutsideRate(long perMinuteMilli, Long sampledAtMs, long pending) {
     return Math.round(Math.max(0, Math.min(next, limitPerMinute * 1000.0)));
   }
 
+  /**
+   * Until when the rate says anything, after that nothing is known of others; {@link
+   * Long#MIN_VALUE} where that is so already.
+   *
+   * @param heardAtMs when the provider's level was told last, or null: counts where nothing is
+   *     sampled yet
+   */
+  public long knownUntilMs(Long heardAtMs) {
+    Long sinceMs = sampledAtMs != null ? sampledAtMs : heardAtMs;
+    return sinceMs == null ? Long.MIN_VALUE : sinceMs + FALL_MS;
+  }
+
   /** Whether it says anything of that time. */
   public boolean isFresh(long atMs) {
     return sampledAtMs != null && atMs - sampledAtMs < FALL_MS;
@@ -80,7 +92,7 @@ public record OutsideRate(long perMinuteMilli, Long sampledAtMs, long pending) {
    */
   public OutsideRate sampled(long atMs, long lost, Long newRate) {
     return newRate == null
-        ? new OutsideRate(perMinuteMilli, sampledAtMs, pending + lost)
+        ? new OutsideRate(perMinuteMilli, sampledAtMs, Amounts.saturatedAdd(pending, lost))
         : new OutsideRate(newRate, atMs, 0);
   }
 }

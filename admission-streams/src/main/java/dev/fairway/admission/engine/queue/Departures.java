@@ -93,6 +93,13 @@ public final class Departures {
           + quota.id()
           + "' is used up, and not until when; an operator has to clear it";
     }
+    if (quota.holdReason(atMs) == HoldReason.OVERLOADED) {
+      return "The provider is overloaded: quota '"
+          + quota.id()
+          + "' pauses for another "
+          + (quota.holdUntilMs() - atMs)
+          + " ms";
+    }
     return "The provider asks for no calls of quota '"
         + quota.id()
         + "' for another "

@@ -170,7 +170,7 @@ public final class Eta {
                   byTag,
                   WindowEta.applies(quota, d, ahead, own)
                       ? WindowEta.waitMs(quota, d, ahead, first, own, atMs)
-                      : quota.msUntil(d, needed, atMs));
+                      : quota.expectedMsUntil(d, needed, atMs));
         }
         if (quota.lastMinute().counts(d)) {
           long last =
@@ -287,7 +287,7 @@ public final class Eta {
         long own = other.need(d, waiter.standing().role(), waiter.demand());
         long kept = other.reserves().any() ? other.reserves().keptForOthers(null, d, atMs) : 0;
         long needed = Amounts.saturatedAdd(before.get(d), Amounts.saturatedAdd(own, kept));
-        wait = Math.max(wait, other.msUntil(d, needed, atMs));
+        wait = Math.max(wait, other.expectedMsUntil(d, needed, atMs));
       }
     }
     return wait;

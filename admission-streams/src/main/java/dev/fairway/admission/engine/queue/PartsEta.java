@@ -57,7 +57,7 @@ final class PartsEta {
     long need = quota.need(d, waiter.standing().role(), waiter.estimate());
     return Math.max(
         reserve.msUntil(quota, d, Amounts.saturatedAdd(before, own), atMs),
-        quota.msUntil(d, Amounts.saturatedAdd(before, need), atMs));
+        quota.expectedMsUntil(d, Amounts.saturatedAdd(before, need), atMs));
   }
 
   /**
@@ -65,9 +65,9 @@ final class PartsEta {
    * be needed, each step down stays at or above the answer; few steps come within a percent.
    */
   long byTagMs() {
-    long wait = quota.msUntil(d, needed(FOREVER_MS), atMs);
+    long wait = quota.expectedMsUntil(d, needed(FOREVER_MS), atMs);
     for (int step = 0; step < STEPS; step++) {
-      long next = quota.msUntil(d, needed(wait), atMs);
+      long next = quota.expectedMsUntil(d, needed(wait), atMs);
       if (wait - next <= wait / ENOUGH) {
         return next;
       }

@@ -99,9 +99,7 @@ final class Applier {
     } else if (event instanceof LimitLearned e) {
       Buckets.refill(key, quota);
       SharedBuckets.refillParts(key, quota);
-      quota.learnedLimits[e.dimension().ordinal()] = e.limitPerMinute();
-      quota.learnedAtMs[e.dimension().ordinal()] = key.nowMs;
-      Buckets.clipAll(quota);
+      Buckets.learn(key, quota, e.dimension(), e.limitPerMinute());
       SharedBuckets.clipParts(key, quota);
     } else if (event instanceof LimitForgotten e) {
       Buckets.refill(key, quota);

@@ -10,6 +10,8 @@ import dev.fairway.admission.engine.bucket.Dimension;
  */
 final class Buckets {
 
+  private static final long LATELY_MS = 60_000;
+
   private Buckets() {}
 
   /** Refills every bucket up to the time of the command, at the rates in force until now. */
@@ -55,15 +57,29 @@ final class Buckets {
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (quota.buckets[i] != null && d.refills()) {
-        quota.buckets[i] = following(quota, d, marginBeforeBp);
+        quota.buckets[i] = following(quota, d, quota.cap(d, marginBeforeBp));
       }
     }
   }
 
-  /** A bucket that refills after the margin changed from that one, clipped to its cap. */
-  static Bucket following(QuotaState quota, Dimension d, int marginBeforeBp) {
+  /**
+   * An answer named a limit. What was used of a higher one stays used; where limits change to and
+   * fro within a minute it is taken off once, or a bucket would lose what it regained each time.
+   */
+  static void learn(KeyState key, QuotaState quota, Dimension d, long limit) {
+    int i = d.ordinal();
+    long capBefore = quota.cap(d);
+    Long changedAtMs = quota.learnedAtMs[i];
+    quota.learnedLimits[i] = limit;
+    quota.learnedAtMs[i] = key.nowMs;
+    boolean lately = changedAtMs != null && key.nowMs - changedAtMs < LATELY_MS;
+    quota.buckets[i] = following(quota, d, lately ? quota.cap(d) : capBefore);
+  }
+
+  /** A bucket that refills after its cap changed from that one, clipped to what it is now. */
+  static Bucket following(QuotaState quota, Dimension d, long capBefore) {
     long cap = quota.cap(d);
-    long by = quota.policy.rules().has(Rule.KEEP_USE) ? quota.cap(d, marginBeforeBp) - cap : 0;
+    long by = quota.policy.rules().has(Rule.KEEP_USE) ? capBefore - cap : 0;
     return quota.buckets[d.ordinal()].lowered(by, cap);
   }
 

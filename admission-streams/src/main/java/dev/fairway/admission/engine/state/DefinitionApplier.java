@@ -64,6 +64,7 @@ final class DefinitionApplier {
     QuotaDefinition before = quota.definition;
     QuotaPolicy policyBefore = quota.policy;
     int marginBeforeBp = quota.marginBp;
+    long[] limitsBefore = limits(quota);
     quota.definition = definition;
     quota.policy = QuotaPolicy.of(definition);
     quota.removed = false;
@@ -79,8 +80,11 @@ final class DefinitionApplier {
     Applier.noteFloor(key, quota);
     boolean levelGiven = definition.level() != null && !definition.level().equals(before.level());
     for (int i = 0; i < Dimension.count(); i++) {
-      quota.buckets[i] =
-          changed(key, quota, policyBefore, Dimension.of(i), levelGiven, marginBeforeBp);
+      Dimension d = Dimension.of(i);
+      boolean stays = policyBefore.limits().has(d) && quota.limits(d);
+      long capBefore =
+          stays ? quota.cap(policyBefore, d, limitsBefore[i], marginBeforeBp) : 0;
+      quota.buckets[i] = changed(key, quota, policyBefore, d, levelGiven, capBefore);
     }
     Parts.redefine(key, quota, policyBefore.order());
     boolean recosted = policyBefore.rules().cost() != quota.policy.rules().cost();
@@ -90,6 +94,15 @@ final class DefinitionApplier {
     LeaseApplier.rescheduleSweeps(quota);
     LeaseApplier.rebuildDerived(key, quota);
     Remeasure.putBack(key, quota, waiting, ends, anew);
+  }
+
+  /** The limits in force, be they learned. */
+  private static long[] limits(QuotaState quota) {
+    long[] limits = new long[Dimension.count()];
+    for (int i = 0; i < limits.length; i++) {
+      limits[i] = quota.limit(Dimension.of(i));
+    }
+    return limits;
   }
 
   /** A definition that names a mode sets it; AUTO goes on from what is known of the provider. */
@@ -119,7 +132,7 @@ final class DefinitionApplier {
       QuotaPolicy before,
       Dimension d,
       boolean levelGiven,
-      int marginBeforeBp) {
+      long capBefore) {
     Bucket bucket = quota.buckets[d.ordinal()];
     if (!quota.policy.rules().has(Rule.OUTSIDE_RATE)) {
       quota.outside[d.ordinal()] = OutsideRate.NONE;
@@ -128,6 +141,7 @@ final class DefinitionApplier {
       quota.absorbedBeforeMs[d.ordinal()] = null;
       quota.answeredAtMs[d.ordinal()] = null;
       quota.resetAtMs[d.ordinal()] = null;
+      quota.learnedAtMs[d.ordinal()] = null;
       quota.outside[d.ordinal()] = OutsideRate.NONE;
       return null;
     }
@@ -146,7 +160,7 @@ final class DefinitionApplier {
     if (!d.refills()) {
       return bucket.charge(before.limits().get(d) - quota.limit(d));
     }
-    return Buckets.following(quota, d, marginBeforeBp);
+    return Buckets.following(quota, d, capBefore);
   }
 
   private static long levelOrFull(QuotaState quota, Dimension d) {

@@ -58,7 +58,7 @@ public final class LastMinute {
       long asked = Need.tokens(need, sigma, quota.zMilli, quota.uncertain(d), floor, limit);
       need = RollingRoom.need(need, asked, limit);
     }
-    return RollingRoom.besideOthers(limit, quota.outside(d).perMinuteMilli() / 1000) - need;
+    return RollingRoom.besideOthers(limit, quota.outsideMilli(d) / 1000) - need;
   }
 
   /** What leaves the minute when, after that time; a copy. */

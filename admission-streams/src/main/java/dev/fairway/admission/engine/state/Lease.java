@@ -112,6 +112,14 @@ public record Lease(
     return copy.make();
   }
 
+  /** The lease with that much of a dimension of its tenant's ceiling. */
+  Lease holdingOfCeiling(Dimension dimension, long amount) {
+    Copy copy = new Copy(this);
+    Amounts ceiling = taken.ceiling().with(dimension, amount);
+    copy.taken = taken.holding(taken.also(), taken.reserve(), ceiling);
+    return copy.make();
+  }
+
   /** The lease at its end. */
   Lease ended(Status newStatus, long atMs, Amounts nowCharged, Taken nowTaken) {
     Copy copy = new Copy(this);

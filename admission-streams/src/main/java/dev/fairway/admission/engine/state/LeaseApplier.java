@@ -8,6 +8,7 @@ import dev.fairway.admission.engine.Event.LeaseRenewed;
 import dev.fairway.admission.engine.Event.LeaseSettled;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.bucket.Amounts;
+import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Charges;
 import dev.fairway.admission.engine.lease.Identity;
@@ -138,6 +139,30 @@ final class LeaseApplier {
     for (Lease lease : List.copyOf(quota.leases.values())) {
       if (lease.status() == Status.OPEN) {
         replace(key, quota, lease, lease.holding(Dimension.CONCURRENT_REQUESTS, 1));
+      }
+    }
+  }
+
+  /** Each open lease holds a slot of its tenant's ceiling, and nobody else does. */
+  static void takeCeilingSlots(KeyState key, QuotaState quota) {
+    Dimension d = Dimension.CONCURRENT_REQUESTS;
+    for (TenantState tenant : quota.tenants.values()) {
+      if (tenant.ceiling != null && tenant.ceiling.has(d)) {
+        tenant.ceiling.buckets[d.ordinal()] = Bucket.at(tenant.ceiling.cap(quota, d));
+      }
+    }
+    for (Lease lease : List.copyOf(quota.leases.values())) {
+      TenantState tenant = quota.tenant(lease.standing().tenant());
+      boolean counts =
+          lease.status() == Status.OPEN
+              && tenant != null
+              && tenant.ceiling != null
+              && tenant.ceiling.has(d);
+      if (counts) {
+        tenant.ceiling.charge(Amounts.of(d, 1));
+        if (!lease.taken().ceiling().has(d)) {
+          replace(key, quota, lease, lease.holdingOfCeiling(d, 1));
+        }
       }
     }
   }

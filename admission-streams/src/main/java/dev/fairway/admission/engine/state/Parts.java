@@ -69,7 +69,9 @@ final class Parts {
 
   /**
    * Parts after a definition changed: what is still defined keeps its tags and, at the same share,
-   * its levels. The lines are empty: who waits is put in again.
+   * its levels. Of slots a ceiling has what its tenant's open calls leave of it, whatever it was
+   * before: nothing but their ends would ever correct another number. The lines are empty: who
+   * waits is put in again.
    */
   static void redefine(KeyState key, QuotaState quota, OrderPolicy before) {
     Map<String, TenantState> tenants = new TreeMap<>(quota.tenants);
@@ -111,6 +113,7 @@ final class Parts {
           }
         });
     quota.tenants.values().forEach(tenant -> startCeiling(key, quota, tenant));
+    LeaseApplier.takeCeilingSlots(key, quota);
     quota.reserves.buckets.keySet().forEach(name -> startReserve(key, quota, name));
     SharedBuckets.clipParts(key, quota);
   }

@@ -13,9 +13,9 @@ import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Bucket;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedWindow;
-import dev.fairway.admission.engine.bucket.Refill;
 import dev.fairway.admission.engine.capacity.Share;
 import dev.fairway.admission.engine.margin.MarginMode;
+import dev.fairway.admission.engine.margin.ModeChange;
 import dev.fairway.admission.engine.margin.Need;
 import dev.fairway.admission.engine.margin.OutsideRate;
 import dev.fairway.admission.engine.margin.Overfill;
@@ -199,7 +199,15 @@ public final class QuotaState {
   /** Whether the provider refuses the quota, or the key, for longer than anybody waits. */
   public boolean isExhausted(long atMs) {
     HoldReason hold = holdReason(atMs);
-    return hold == HoldReason.QUOTA_EXHAUSTED || hold == HoldReason.BILLING;
+    return hold == HoldReason.QUOTA_EXHAUSTED || hold == HoldReason.BILLING || isLongPause(hold);
+  }
+
+  private boolean isLongPause(HoldReason hold) {
+    Long pausedAtMs = breaker.pausedAtMs();
+    return hold == HoldReason.OVERLOADED
+        && pausedAtMs != null
+        && holdUntilMs != null
+        && holdUntilMs - pausedAtMs > policy.maxQueueWaitMs();
   }
 
   /** End of the hold, null for one that waits for an operator; ask {@link #holdReason} first. */
@@ -292,7 +300,7 @@ public final class QuotaState {
    */
   public long startTag(String tenant, String agentId) {
     long own = tenant(tenant).startTag(agentId);
-    return policy.order().hasTenants() ? own : Math.max(own, sharedVirtualTime());
+    return policy.order().hasTenants() ? own : Math.max(own, SharedOrder.virtualTime(key, this));
   }
 
   /**
@@ -306,41 +314,13 @@ public final class QuotaState {
       return startTag;
     }
     long own = tenant(tenant).virtualTime();
-    long now = policy.order().hasTenants() ? own : Math.max(own, sharedVirtualTime());
+    long now = policy.order().hasTenants() ? own : Math.max(own, SharedOrder.virtualTime(key, this));
     return Math.min(startTag, now);
   }
 
   /** Where a tenant starts whose first request comes now. */
   long startOf(TenantState tenant) {
-    return Math.max(tenant.tag, Math.max(topVirtualTime, sharedVirtualTime()));
-  }
-
-  /**
-   * Virtual time of what this quota takes from too, or {@link Long#MIN_VALUE}. Those of several
-   * quotas run at speeds of their own. Where others wait it is the slowest that a call has to wait
-   * for, so that it starts with who waits there; a quota that others wait for has its own.
-   */
-  private long sharedVirtualTime() {
-    if (isWantedByTakers(this)) {
-      return Long.MIN_VALUE;
-    }
-    long latest = Long.MIN_VALUE;
-    long least = Long.MAX_VALUE;
-    for (String name : policy.order().also()) {
-      QuotaState other = key.quota(name);
-      if (other != null) {
-        long time = other.virtualTime();
-        latest = Math.max(latest, time);
-        boolean wanted = other.waiting > 0 || isWantedByTakers(other);
-        least = wanted ? Math.min(least, time) : least;
-      }
-    }
-    return least < Long.MAX_VALUE ? least : latest;
-  }
-
-  /** Whether anybody waits in another quota that takes from that one too. */
-  private boolean isWantedByTakers(QuotaState other) {
-    return key.takersOf(other).stream().anyMatch(taker -> taker != this && taker.waiting > 0);
+    return Math.max(tenant.tag, Math.max(topVirtualTime, SharedOrder.virtualTime(key, this)));
   }
 
   /** Calls and retries lately. */
@@ -397,17 +377,23 @@ public final class QuotaState {
 
   /** The same at another margin. */
   long cap(Dimension d, int atMarginBp) {
-    return capOfMode(d, atMarginBp) + Overfill.of(policy, d, modes[d.ordinal()], limit(d));
+    return cap(policy, d, limit(d), atMarginBp);
   }
 
-  private long capOfMode(Dimension d, int atMarginBp) {
-    return d.refills() ? marginMode(d).cap(depth(d), atMarginBp) : depth(d);
+  /** The same under another policy, at another limit; the mode is the one in force. */
+  long cap(QuotaPolicy other, Dimension d, long limit, int atMarginBp) {
+    return capOfMode(d, other.depth(d, limit), atMarginBp)
+        + Overfill.of(other, d, modes[d.ordinal()], limit);
+  }
+
+  private long capOfMode(Dimension d, long depth, int atMarginBp) {
+    return d.refills() ? marginMode(d).cap(depth, atMarginBp) : depth;
   }
 
   /** Highest usable balance that a bucket as deep as its depth has. */
   public long usableCap(Dimension d) {
     return d.refills()
-        ? marginMode(d).usable(d, capOfMode(d, marginBp), depth(d), marginBp)
+        ? marginMode(d).usable(d, capOfMode(d, depth(d), marginBp), depth(d), marginBp)
         : depth(d);
   }
 
@@ -429,7 +415,17 @@ public final class QuotaState {
 
   /** Refill of a limited dimension; of a provider that refills at resets, its mean. */
   public long unitsPerMs(Dimension d) {
-    return unitsPerMs(d, outside(d).perMinuteMilli());
+    return unitsPerMs(d, outsideMilli(d));
+  }
+
+  /** What others take of a limit as of now, thousandths a minute; nothing once it is forgotten. */
+  public long outsideMilli(Dimension d) {
+    return key.nowMs < outsideUntilMs(d) ? outside(d).perMinuteMilli() : 0;
+  }
+
+  /** Until when what others take counts, if no header comes meanwhile. */
+  long outsideUntilMs(Dimension d) {
+    return outside(d).knownUntilMs(answeredAtMs(d));
   }
 
   /** The same as if nobody outside took anything. */
@@ -437,19 +433,15 @@ public final class QuotaState {
     return unitsPerMs(d, 0);
   }
 
-  private long unitsPerMs(Dimension d, long outsideMilli) {
+  /** The same as if others took so much, thousandths a minute. */
+  long unitsPerMs(Dimension d, long outsideMilli) {
     int rateBp = policy.rateBp(d, limit(d));
     return marginMode(d).unitsPerMs(limit(d), rateBp, marginBp, outsideMilli);
   }
 
   /** The bucket with its refill up to that time. */
   public Bucket bucketAt(Dimension d, long atMs) {
-    Bucket bucket = buckets[d.ordinal()];
-    return d.refills() ? refill(d).of(bucket, refilledAtMs, atMs) : bucket;
-  }
-
-  private Refill refill(Dimension d) {
-    return new Refill(unitsPerMs(d), cap(d), resetPhaseMs(d));
+    return RefillTimes.bucketAt(this, d, atMs);
   }
 
   /** Any one reset of the provider's window, or null where it refills bit by bit. */
@@ -463,14 +455,7 @@ public final class QuotaState {
 
   /** The first time from that one on that no limited dimension has just been reset at. */
   public long afterResetsMs(long atMs) {
-    long after = atMs;
-    for (int i = 0; i < Dimension.count() && policy.window() == Window.FIXED; i++) {
-      Dimension d = Dimension.of(i);
-      if (d.refills() && limits(d)) {
-        after = Math.max(after, FixedWindow.afterGuard(resetPhaseMs(d), after));
-      }
-    }
-    return after;
+    return RefillTimes.afterResetsMs(this, atMs);
   }
 
   /** Usable balance at that time. */
@@ -478,7 +463,8 @@ public final class QuotaState {
     return usable(d, bucketAt(d, atMs));
   }
 
-  private long usable(Dimension d, Bucket bucket) {
+  /** What of a bucket's balance is usable. */
+  long usable(Dimension d, Bucket bucket) {
     return d.refills()
         ? marginMode(d).usable(d, bucket.balance(), depth(d), marginBp)
         : bucket.balance();
@@ -661,16 +647,26 @@ public final class QuotaState {
     }
   }
 
-  /** Milliseconds from that time until the bucket holds that much; 0 if it does. */
+  /**
+   * Milliseconds from that time until the bucket holds that much if nothing else happens; 0 if it
+   * does. What others take is forgotten meanwhile where no header tells of it.
+   */
   public long msUntil(Dimension d, long amount, long atMs) {
-    Bucket bucket = bucketAt(d, atMs);
-    long missing = Amounts.saturatedSubtract(amount, usable(d, bucket));
-    return refill(d).msUntil(missing, bucket.remainder(), usableCap(d), atMs);
+    return RefillTimes.msUntil(this, d, amount, outsideUntilMs(d), atMs);
   }
 
+  /** The same as is to be expected: while headers are fresh, others are taken to go on. */
+  public long expectedMsUntil(Dimension d, long amount, long atMs) {
+    Long answered = answeredAtMs(d);
+    boolean fresh = answered != null && key.nowMs - answered < ModeChange.FRESH_MS;
+    return RefillTimes.msUntil(this, d, amount, fresh ? Long.MAX_VALUE : outsideUntilMs(d), atMs);
+  }
+
+  /** The operator's limit is in force again. */
   void forgetLimit(Dimension d) {
+    boolean learned = learnedLimits[d.ordinal()] != null;
     learnedLimits[d.ordinal()] = null;
-    learnedAtMs[d.ordinal()] = null;
+    learnedAtMs[d.ordinal()] = learned ? (Long) key.nowMs : learnedAtMs[d.ordinal()];
   }
 
   /** Puts what a lease holds of this quota among what is uncertain, if it is. */

@@ -121,12 +121,11 @@ public final class ShareBuckets {
     }
   }
 
-  /** Gives a slot back; never more than there are, for a share that was defined anew. */
-  void freeSlot(QuotaState quota, Amounts charged) {
+  /** Gives a slot back. */
+  void freeSlot(Amounts charged) {
     Dimension d = Dimension.CONCURRENT_REQUESTS;
     if (has(d)) {
-      long free = buckets[d.ordinal()].balance() + charged.get(d);
-      buckets[d.ordinal()] = Bucket.at(Math.min(free, cap(quota, d)));
+      buckets[d.ordinal()] = buckets[d.ordinal()].charge(-charged.get(d));
     }
   }
 

@@ -86,7 +86,7 @@ final class SharedBuckets {
     if (tenant != null
         && tenant.ceiling != null
         && lease.taken().ceiling().has(Dimension.CONCURRENT_REQUESTS)) {
-      tenant.ceiling.freeSlot(quota, lease.taken().ceiling());
+      tenant.ceiling.freeSlot(lease.taken().ceiling());
       key.putTenant(quota, tenant);
     }
   }

@@ -99,4 +99,32 @@ final class SharedOrder {
       }
     }
   }
+
+  /**
+   * Virtual time of what a quota takes from too, or {@link Long#MIN_VALUE}. Those of several quotas
+   * run at speeds of their own. Where others wait it is the slowest that a call has to wait for, so
+   * that it starts with who waits there; a quota that others wait for has its own.
+   */
+  static long virtualTime(KeyState key, QuotaState quota) {
+    if (isWantedByOthers(key, quota, quota)) {
+      return Long.MIN_VALUE;
+    }
+    long latest = Long.MIN_VALUE;
+    long least = Long.MAX_VALUE;
+    for (String name : quota.policy.order().also()) {
+      QuotaState other = key.quota(name);
+      if (other != null) {
+        long time = other.virtualTime();
+        latest = Math.max(latest, time);
+        boolean wanted = other.waiting > 0 || isWantedByOthers(key, other, quota);
+        least = wanted ? Math.min(least, time) : least;
+      }
+    }
+    return least < Long.MAX_VALUE ? least : latest;
+  }
+
+  /** Whether anybody waits in a quota that takes from that one too, but for one of them. */
+  private static boolean isWantedByOthers(KeyState key, QuotaState taken, QuotaState but) {
+    return key.takersOf(taken).stream().anyMatch(taker -> taker != but && taker.waiting > 0);
+  }
 }
