@@ -132,8 +132,7 @@ class LowerLimitTest {
 
   private void named(String lease, long used, long limit) {
     Reading reading = new Reading(limit, null, null);
-    context.settle(
-        lease, Outcome.SUCCEEDED, used, 0L, Dimension.TOKENS, reading, 0L, (Long) 0L);
+    context.settle(lease, Outcome.SUCCEEDED, used, 0L, Dimension.TOKENS, reading, 0L, (Long) 0L);
   }
 
   private static QuotaDefinition quota(long limit, double margin) {

@@ -68,6 +68,7 @@ public record Bucket(long balance, long remainder, long clipped) {
   public Bucket clipTo(long cap) {
     return balance < cap
         ? this
-        : new Bucket(cap, 0, Amounts.saturatedAdd(clipped, Amounts.saturatedSubtract(balance, cap)));
+        : new Bucket(
+            cap, 0, Amounts.saturatedAdd(clipped, Amounts.saturatedSubtract(balance, cap)));
   }
 }

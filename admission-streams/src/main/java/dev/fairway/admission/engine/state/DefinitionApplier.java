@@ -82,8 +82,7 @@ final class DefinitionApplier {
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       boolean stays = policyBefore.limits().has(d) && quota.limits(d);
-      long capBefore =
-          stays ? quota.cap(policyBefore, d, limitsBefore[i], marginBeforeBp) : 0;
+      long capBefore = stays ? quota.cap(policyBefore, d, limitsBefore[i], marginBeforeBp) : 0;
       quota.buckets[i] = changed(key, quota, policyBefore, d, levelGiven, capBefore);
     }
     Parts.redefine(key, quota, policyBefore.order());

@@ -314,7 +314,8 @@ public final class QuotaState {
       return startTag;
     }
     long own = tenant(tenant).virtualTime();
-    long now = policy.order().hasTenants() ? own : Math.max(own, SharedOrder.virtualTime(key, this));
+    long now =
+        policy.order().hasTenants() ? own : Math.max(own, SharedOrder.virtualTime(key, this));
     return Math.min(startTag, now);
   }
 

@@ -32,8 +32,7 @@ final class RefillTimes {
   }
 
   /** Milliseconds until a bucket holds that much, where others take their part until that time. */
-  static long msUntil(
-      QuotaState quota, Dimension d, long amount, long outsideUntilMs, long atMs) {
+  static long msUntil(QuotaState quota, Dimension d, long amount, long outsideUntilMs, long atMs) {
     Bucket bucket = bucketAt(quota, d, atMs);
     long missing = Amounts.saturatedSubtract(amount, quota.usable(d, bucket));
     long takenMs = Math.max(0, Amounts.saturatedSubtract(outsideUntilMs, atMs));

@@ -26,8 +26,7 @@ class FixedPointTest {
             .divideAndRemainder(BigInteger.valueOf(unitsPerMs));
     long up = exact[0].longValueExact() + exact[1].signum();
 
-    assertThat(FixedPoint.msUntil(unitsPerMs, missing, remainder))
-        .isEqualTo(up);
+    assertThat(FixedPoint.msUntil(unitsPerMs, missing, remainder)).isEqualTo(up);
   }
 
   @Test
