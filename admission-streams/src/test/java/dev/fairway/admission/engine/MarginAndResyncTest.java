@@ -195,7 +195,7 @@ class MarginAndResyncTest {
   @Test
   void shouldTakeSentinelsForUnknownAndLearnOnlyLowerLimits() {
     // given
-    EngineContext context = EngineContext.with(tokens(120_000), tokens(70_000));
+    EngineContext context = EngineContext.with(tokens(120_000), null);
     String first = granted(context, "r1", 0);
     String second = granted(context, "r2", 0);
 

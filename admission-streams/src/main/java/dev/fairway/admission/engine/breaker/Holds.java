@@ -3,6 +3,7 @@ package dev.fairway.admission.engine.breaker;
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.QuotaHeld;
 import dev.fairway.admission.engine.Rule;
+import dev.fairway.admission.engine.RulePolicy;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.Signal.Kind;
 import dev.fairway.admission.engine.queue.Drain;
@@ -89,7 +90,9 @@ public final class Holds {
    * QuotaState#isExhausted}).
    */
   private static void holdFor(Transaction tx, QuotaState quota, HoldReason reason, long waitMs) {
-    boolean pause = reason == HoldReason.OVERLOADED && quota.policy().rules().has(Rule.RAMP);
+    RulePolicy rules = quota.policy().rules();
+    boolean keeps = rules.has(Rule.RAMP) || rules.has(Rule.EPISODES); // SEED goes by its reject.
+    boolean pause = reason == HoldReason.OVERLOADED && keeps;
     boolean tooLong = !pause && waitMs > quota.policy().maxQueueWaitMs();
     holdLonger(tx, quota, tooLong ? HoldReason.QUOTA_EXHAUSTED : reason, tx.nowMs() + waitMs);
   }

@@ -199,15 +199,15 @@ public final class QuotaState {
   /** Whether the provider refuses the quota, or the key, for longer than anybody waits. */
   public boolean isExhausted(long atMs) {
     HoldReason hold = holdReason(atMs);
-    return hold == HoldReason.QUOTA_EXHAUSTED || hold == HoldReason.BILLING || isLongPause(hold);
+    return hold == HoldReason.QUOTA_EXHAUSTED
+        || hold == HoldReason.BILLING
+        || isLongPause(hold, atMs);
   }
 
-  private boolean isLongPause(HoldReason hold) {
-    Long pausedAtMs = breaker.pausedAtMs();
+  private boolean isLongPause(HoldReason hold, long atMs) {
     return hold == HoldReason.OVERLOADED
-        && pausedAtMs != null
         && holdUntilMs != null
-        && holdUntilMs - pausedAtMs > policy.maxQueueWaitMs();
+        && holdUntilMs - atMs > policy.maxQueueWaitMs();
   }
 
   /** End of the hold, null for one that waits for an operator; ask {@link #holdReason} first. */
