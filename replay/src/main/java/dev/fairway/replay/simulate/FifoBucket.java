@@ -11,7 +11,9 @@ import dev.fairway.schemas.TaskUpdate;
 import dev.fairway.schemas.Usage;
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -30,6 +32,10 @@ final class FifoBucket implements Admission {
   private final Level output;
   private final ArrayDeque<Waiting> line = new ArrayDeque<>();
   private final Map<String, Waiting> granted = new HashMap<>();
+
+  /** Requests of calls that go on, and have told their input. */
+  private final Set<String> inputTold = new HashSet<>();
+
   private long holdUntilMs;
   private long dueMs = Long.MAX_VALUE;
 
@@ -126,13 +132,24 @@ final class FifoBucket implements Admission {
         line.addFirst(new Waiting(lease.request(), lease.input(), lease.attempt() + 1));
       }
     } else if (settlement.getOutcome() == Outcome.IN_PROGRESS) {
-      long actual = usage.getInputTokens() + usage.getCacheWriteTokens();
-      input.add(nowMs, lease.input() - actual);
+      correct(lease, usage, nowMs);
     } else {
+      correct(lease, usage, nowMs);
       granted.remove(settlement.getLeaseId());
+      inputTold.remove(lease.request().getRequestId());
       if (usage != null && usage.getOutputTokens() != null) {
         output.add(nowMs, -usage.getOutputTokens());
       }
+    }
+  }
+
+  /** By the input that a call used, once: on the way, or at its end. */
+  private void correct(Waiting lease, Usage usage, long nowMs) {
+    if (usage != null
+        && usage.getInputTokens() != null
+        && inputTold.add(lease.request().getRequestId())) {
+      long written = usage.getCacheWriteTokens() == null ? 0 : usage.getCacheWriteTokens();
+      input.add(nowMs, lease.input() - usage.getInputTokens() - written);
     }
   }
 

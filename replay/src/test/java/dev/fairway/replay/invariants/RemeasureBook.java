@@ -3,7 +3,7 @@ package dev.fairway.replay.invariants;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.LeaseRequest;
 import dev.fairway.admission.engine.QuotaDefinition;
-import dev.fairway.admission.engine.QuotaDefinition.Preset;
+import dev.fairway.admission.engine.QuotaDefinition.Cost;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -72,7 +72,13 @@ final class RemeasureBook {
               && definitions.keySet().containsAll(quota.also())
               && definitionsBefore.keySet().containsAll(quota.also());
       boolean alike = sharedBefore.contains(quota.id()) == shared.contains(quota.id());
-      if (measured && known && alike) {
+      // Where calls cost something else on their own, all begin anew.
+      boolean sameUnit =
+          known
+              && (shared.contains(quota.id())
+                  || Definitions.cost(definitionsBefore.get(quota.id()))
+                      == Definitions.cost(quota));
+      if (measured && sameUnit && alike) {
         lines(quota, shared.contains(quota.id()));
         leases(quota, shared.contains(quota.id()));
       }
@@ -214,7 +220,7 @@ final class RemeasureBook {
       }
       return Math.max(1, cost);
     }
-    if (quota.preset() == Preset.SEED) {
+    if (Definitions.cost(quota) == Cost.ESTIMATED_TOKENS) {
       return Math.max(1, input + output);
     }
     long reference = 1;
