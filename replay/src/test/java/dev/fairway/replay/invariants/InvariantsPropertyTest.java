@@ -327,8 +327,6 @@ class InvariantsPropertyTest {
     assertThat(RetryShareBook.retriesAreAFewOfAllCalls(steps)).isEmpty();
   }
 
-  @net.jqwik.api.Disabled(
-      "Open: finds lines of one agent that begin earlier than it expects; engine or book, not known")
   @Property
   void shouldMeasureAnewWhereADefinitionChangesCosts(
       @ForAll Preset preset, @ForAll("redefinitions") List<Action> actions) {

@@ -108,7 +108,10 @@ final class RemeasureBook {
     }
   }
 
-  /** One that somebody left in the same step, or that went to another tenant, tells nothing. */
+  /**
+   * One that somebody left in the same step, or that went to another tenant, tells nothing. Who
+   * came back to a place from before the first one's follows nobody.
+   */
   private void line(List<Waiter> line, Map<String, Waiter> now) {
     line.sort(Comparator.comparingLong(Waiter::finishTag).thenComparingLong(Waiter::arrival));
     Waiter last = null;
@@ -120,15 +123,15 @@ final class RemeasureBook {
         return;
       }
       long expected = w.startTag();
-      if (last == null) {
+      if (last == null || expected < line.get(0).startTag()) {
         boolean shorter = length(again) < length(w);
         if (again.startTag() < expected || (again.startTag() > expected && !shorter)) {
-          wrong.add(id(w) + " was first from " + expected + ", and is from " + again.startTag());
+          wrong.add(id(w) + " was from " + expected + ", and is from " + again.startTag());
         }
         if (again.finishTag() > w.finishTag() && shorter) {
           wrong.add(id(w) + " ends at " + again.finishTag() + ", after " + w.finishTag());
         }
-        earliest = again.startTag();
+        earliest = last == null ? again.startTag() : earliest;
       } else {
         expected = Math.max(earliest, expected + lastNow.finishTag() - last.finishTag());
         if (again.startTag() != expected) {

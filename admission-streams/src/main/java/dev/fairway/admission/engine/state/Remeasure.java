@@ -163,8 +163,9 @@ final class Remeasure {
 
   /**
    * What an agent has in one line. The first keeps its start, and what follows moves with its end,
-   * as if all had come in line at what they cost now. Where a call is shorter than it was, none
-   * ends before virtual time that did not: its agent is next, and not next many times over.
+   * as if all had come in line at what they cost now. What came back to a place from before the
+   * first one's follows nobody. Where a call is shorter than it was, none ends before virtual time
+   * that did not: its agent is next, and not next many times over.
    */
   private static void stay(KeyState key, QuotaState quota, TenantState tenant, List<Waiter> line) {
     line.sort(IN_LINE);
@@ -175,13 +176,14 @@ final class Remeasure {
     for (Waiter w : line) {
       Waiter again = measured(key, quota, w);
       long length = Tags.length(again.cost(), again.weightMilli());
-      long startTag = Amounts.saturatedAdd(w.startTag(), shift);
-      if (w == first) {
-        long end = Math.min(tenant.virtualTime, w.finishTag());
-        startTag = Math.max(startTag, Amounts.saturatedSubtract(end, length));
-        earliest = startTag;
-      }
-      Waiter placed = at(Math.max(earliest, startTag), again);
+      boolean follows = w != first && w.startTag() >= first.startTag();
+      long end = Math.min(tenant.virtualTime, w.finishTag());
+      long startTag =
+          follows
+              ? Math.max(earliest, Amounts.saturatedAdd(w.startTag(), shift))
+              : Math.max(w.startTag(), Amounts.saturatedSubtract(end, length));
+      earliest = w == first ? startTag : earliest;
+      Waiter placed = at(startTag, again);
       LineApplier.putBack(key, quota, placed, false);
       shift = Amounts.saturatedSubtract(placed.finishTag(), w.finishTag());
     }
