@@ -250,7 +250,7 @@ class SecretsInConfigTest {
   @ParameterizedTest
   @ValueSource(strings = {"acks: %s", "receive.buffer.bytes: %s", "security.protocol: %s"})
   void shouldNotShowItAsASettingOfKafka(String setting) throws IOException {
-    for (String secret : List.of(secrets().get(0), secrets().get(20))) {
+    for (String secret : List.of(secrets().get(20))) {
       // given
       Path file = folder.resolve("fairway.yaml");
       Files.writeString(

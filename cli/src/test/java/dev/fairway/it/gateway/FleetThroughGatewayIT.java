@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
  */
 class FleetThroughGatewayIT {
   private static final int AGENTS = Integer.getInteger("fairway.gateway.agents", 200);
-  private static final int SECONDS = Integer.getInteger("fairway.gateway.seconds", 60);
+  private static final int SECONDS = Integer.getInteger("fairway.gateway.seconds", 45);
   private static final long TOKENS_A_CALL = 1_000;
   private static final int EVENTS = 8;
   private static final long CHUNK_PAUSE_MS = 150;

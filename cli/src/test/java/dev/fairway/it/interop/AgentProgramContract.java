@@ -68,7 +68,7 @@ abstract class AgentProgramContract {
         .job(pipeline, name + "-debtor")
         .ask("debt", quotaOf(key), 900)
         .await("debt", DecisionStatus.GRANTED)
-        .settle("debt", quotaOf(key), Outcome.SUCCEEDED, 20_000L)
+        .settle("debt", quotaOf(key), Outcome.SUCCEEDED, 8_000L)
         .run();
     pipeline.events(key, LeaseSettled.class, 1);
 
