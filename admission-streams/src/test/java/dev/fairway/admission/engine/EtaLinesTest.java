@@ -11,6 +11,7 @@ import dev.fairway.admission.engine.OrderContext.Quota;
 import dev.fairway.admission.engine.QuotaDefinition.Preset;
 import dev.fairway.admission.engine.QuotaDefinition.Tenant;
 import dev.fairway.admission.engine.Settlement.Outcome;
+import dev.fairway.admission.engine.Signal.Reading;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import java.util.ArrayList;
@@ -46,6 +47,7 @@ class EtaLinesTest {
     ALSO,
     HOLD,
     BREAKER,
+    HEADERS,
     SEED
   }
 
@@ -104,7 +106,11 @@ class EtaLinesTest {
         "BREAKER+SMALL",
         "BREAKER+CEILINGS+CLASSES+SMALL",
         "BREAKER+ALSO+SMALL",
-        "BREAKER+SEED+CEILINGS"
+        "BREAKER+SEED+CEILINGS",
+        "HEADERS",
+        "HEADERS+SMALL+REQUESTS",
+        "HEADERS+CLASSES+SMALL",
+        "HEADERS+CEILINGS+SMALL"
       })
   void shouldNeverTellAWaitOfNothing(String kind) {
     // when: some are told at every step of the line
@@ -115,6 +121,28 @@ class EtaLinesTest {
 
     // then
     assertThat(nothing).isEmpty();
+  }
+
+  @Test
+  void shouldTellThatAHeadWaitsForMoreThanItTakes() {
+    // given: of 45,000 that headers told, a head of 30,000 needs as much as it may turn out to be
+    QuotaDefinition definition = OrderContext.quota().limits(LIMITS).definition();
+    EngineContext context =
+        EngineContext.with(Redefined.like(definition).withoutMargin().definition());
+    LeaseGranted lease = EngineContext.only(ask("x", "a1", 1_000).of(context), LeaseGranted.class);
+    context.nowMs += 1_000;
+    Reading reading = new Reading(LIMIT, 41_000L, 15_000L);
+    Dimension d = Dimension.INPUT_TOKENS;
+    context.settle(lease.leaseId(), Outcome.SUCCEEDED, 1_000L, 1L, d, reading, 0, 1_000L);
+    long headMs =
+        EngineContext.only(ask("head", "a1", 30_000).of(context), LeaseQueued.class).etaMs();
+
+    // when: one comes behind it whose need would be there
+    List<Event> events = ask("second", "a1", 4_000).of(context);
+
+    // then
+    assertThat(headMs).isGreaterThan(1_000);
+    assertThat(EngineContext.only(events, LeaseQueued.class).etaMs()).isEqualTo(headMs);
   }
 
   @Test
@@ -225,6 +253,9 @@ class EtaLinesTest {
     void tellOnTheWay(List<String> nothing) {
       define();
       refuse();
+      if (with.contains(With.HEADERS)) {
+        tellLevel();
+      }
       List<Ask> asks = asks();
       for (Ask each : asks) {
         List<Event> events = each.of(context);
@@ -274,6 +305,9 @@ class EtaLinesTest {
       if (with.contains(With.SEED)) {
         definition = Redefined.like(definition).preset(Preset.SEED).definition();
       }
+      if (with.contains(With.HEADERS)) {
+        definition = Redefined.like(definition).withoutMargin().definition();
+      }
       context.submit(new Command.DefineQuota(definition, EngineContext.SALT));
     }
 
@@ -308,6 +342,23 @@ class EtaLinesTest {
                     s.leaseId(), null, "c9", s.quotaId(), s.outcome(), null, false, refused));
       }
       context.nowMs += refusals;
+    }
+
+    /** By the headers of a call: what is kept free is from then on a part of what a call needs. */
+    private void tellLevel() {
+      LeaseGranted lease =
+          EngineContext.only(ask("x", "a1", 1_000).of(context), LeaseGranted.class);
+      context.nowMs += 1_000;
+      Reading reading = new Reading(LIMIT, LIMIT * (20 + random.nextInt(60)) / 100, 15_000L);
+      context.settle(
+          lease.leaseId(),
+          Outcome.SUCCEEDED,
+          1_000L,
+          1L,
+          Dimension.INPUT_TOKENS,
+          reading,
+          0,
+          1_000L);
     }
 
     private List<Ask> asks() {

@@ -41,7 +41,7 @@ public class EtaTest {
     AdmissionEngine engine = engineWithFullQueue(requests, random);
     Map<String, Long> told = new HashMap<>();
     engine.waiting(QUOTA, 20_000).stream()
-        .filter(waiter -> waiter.arrival() % 31 == 0)
+        .filter(waiter -> waiter.arrival() % 97 == 0)
         .forEach(
             waiter -> told.put(waiter.request().requestId(), toldAgain(engine, waiter.request())));
 
@@ -49,7 +49,7 @@ public class EtaTest {
     Map<String, Long> granted = drain(engine);
 
     // then
-    assertThat(told).hasSizeGreaterThan(90);
+    assertThat(told).hasSizeGreaterThan(requests / 110);
     told.forEach(
         (id, etaMs) ->
             assertThat((double) etaMs)

@@ -186,12 +186,14 @@ public final class Eta {
   }
 
   /**
-   * Until the front goes, which ends the turns of all behind it. What its tenant's ceiling lets the
-   * tenant take by some time may be less than the front alone takes.
+   * Until the front goes, which ends the turns of all behind it. It may wait for more than sums
+   * tell: for what its tenant's ceiling lets its tenant take, or for the part of its need that its
+   * charge is not, which is there again for who comes next.
    */
   private static long frontMs(
       QuotaState quota, Waiter waiter, Ahead ahead, PassEta.Head head, long atMs) {
-    if (ahead.byTenant().isEmpty() || quota.also() == null) {
+    boolean bySums = !quota.policy().rules().has(Rule.EXACT_ETA) && ahead.byTenant().isEmpty();
+    if (bySums || quota.also() == null) {
       return 0;
     }
     Turns.Waiting front = head.at(quota, atMs);
