@@ -128,6 +128,54 @@ class RedefinitionTest {
   }
 
   @Test
+  void shouldKeepSlotsOfOpenLeasesTakenWhereALevelChanges() {
+    // given: all of five slots are taken, at a level that names them
+    EngineContext context = EngineContext.with(slotted(100, 5L));
+    for (int i = 0; i < 5; i++) {
+      granted(context.ask("r" + i, "a1", 1));
+    }
+
+    // when: a level of another limit changes, and one of slots
+    context.submit(new Command.DefineQuota(slotted(200, 5L), EngineContext.SALT));
+    long same = context.level(Dimension.CONCURRENT_REQUESTS);
+    context.submit(new Command.DefineQuota(slotted(200, 2L), EngineContext.SALT));
+    long fewer = context.level(Dimension.CONCURRENT_REQUESTS);
+    context.submit(new Command.DefineQuota(slotted(200, null), EngineContext.SALT));
+
+    // then
+    assertThat(same).isZero();
+    assertThat(fewer).isEqualTo(-3);
+    assertThat(context.level(Dimension.CONCURRENT_REQUESTS)).isZero();
+    assertThat(context.level(Dimension.REQUESTS)).isEqualTo(200);
+  }
+
+  private static QuotaDefinition slotted(long requests, Long slots) {
+    Amounts level = Amounts.of(Dimension.REQUESTS, requests);
+    return EngineContext.quota(
+        Amounts.of(Dimension.REQUESTS, 1_000).with(Dimension.CONCURRENT_REQUESTS, 5),
+        slots == null ? level : level.with(Dimension.CONCURRENT_REQUESTS, slots));
+  }
+
+  @Test
+  void shouldSetALevelAnewOnlyWhereItChanges() {
+    // given: a debt of tokens, and a level that names them
+    EngineContext context = EngineContext.with(tokens(600), tokens(500));
+    String lease = granted(context.ask("r1", "a1", 400));
+    context.settle(lease, "a1", Outcome.SUCCEEDED, 900L, 0L);
+    long debt = context.level(Dimension.TOKENS);
+    Amounts limits = tokens(600).with(Dimension.REQUESTS, 1_000);
+
+    // when: another limit is added, with a level of its own
+    QuotaDefinition more = EngineContext.quota(limits, tokens(500).with(Dimension.REQUESTS, 10));
+    context.submit(new Command.DefineQuota(more, EngineContext.SALT));
+
+    // then
+    assertThat(debt).isNegative();
+    assertThat(context.level(Dimension.TOKENS)).isEqualTo(debt);
+    assertThat(context.level(Dimension.REQUESTS)).isEqualTo(10);
+  }
+
+  @Test
   void shouldRejectWhoWaitsWhenTheQuotaIsRemovedAndForgetItOnceItsLeasesEnded() {
     // given
     EngineContext context = EngineContext.with(tokens(60), tokens(50));

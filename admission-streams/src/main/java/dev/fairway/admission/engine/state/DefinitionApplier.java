@@ -78,12 +78,11 @@ final class DefinitionApplier {
     }
     pickModes(key, quota);
     Applier.noteFloor(key, quota);
-    boolean levelGiven = definition.level() != null && !definition.level().equals(before.level());
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       boolean stays = policyBefore.limits().has(d) && quota.limits(d);
       long capBefore = stays ? quota.cap(policyBefore, d, limitsBefore[i], marginBeforeBp) : 0;
-      quota.buckets[i] = changed(key, quota, policyBefore, d, levelGiven, capBefore);
+      quota.buckets[i] = changed(key, quota, before, policyBefore, d, capBefore);
     }
     Parts.redefine(key, quota, policyBefore.order());
     boolean recosted = policyBefore.rules().cost() != quota.policy.rules().cost();
@@ -128,9 +127,9 @@ final class DefinitionApplier {
   private static Bucket changed(
       KeyState key,
       QuotaState quota,
+      QuotaDefinition definitionBefore,
       QuotaPolicy before,
       Dimension d,
-      boolean levelGiven,
       long capBefore) {
     Bucket bucket = quota.buckets[d.ordinal()];
     if (!quota.policy.rules().has(Rule.OUTSIDE_RATE)) {
@@ -144,8 +143,10 @@ final class DefinitionApplier {
       quota.outside[d.ordinal()] = OutsideRate.NONE;
       return null;
     }
-    if (levelGiven && quota.definition.level().has(d)) {
-      return Bucket.at(levelOrFull(quota, d));
+    Long level = level(quota.definition, d);
+    Long levelBefore = level(definitionBefore, d);
+    if (d.refills() && level != null && !level.equals(levelBefore)) {
+      return Bucket.at(level);
     }
     if (!d.refills() && bucket == null) {
       // Limited anew: who is open now holds a slot, whether it was limited at the grant or not.
@@ -157,13 +158,27 @@ final class DefinitionApplier {
       return Bucket.at(levelOrFull(quota, d)).charge(quota.reserved.get(d));
     }
     if (!d.refills()) {
-      return bucket.charge(before.limits().get(d) - quota.limit(d));
+      // What open calls hold stays taken, whatever level is named.
+      return bucket.charge(
+          slots(levelBefore, before.limits().get(d)) - slots(level, quota.limit(d)));
     }
     return Buckets.following(quota, d, capBefore);
   }
 
   private static long levelOrFull(QuotaState quota, Dimension d) {
-    Long level = quota.definition.level() == null ? null : quota.definition.level().orNull(d);
+    Long level = level(quota.definition, d);
+    if (!d.refills()) {
+      return slots(level, quota.cap(d));
+    }
     return level != null ? level : quota.cap(d);
+  }
+
+  private static Long level(QuotaDefinition definition, Dimension d) {
+    return definition.level() == null ? null : definition.level().orNull(d);
+  }
+
+  /** A level of slots is how many there are: others, whom nobody tells of, hold the rest. */
+  private static long slots(Long level, long limit) {
+    return level == null ? limit : Math.min(level, limit);
   }
 }
