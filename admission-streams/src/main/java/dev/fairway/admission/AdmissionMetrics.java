@@ -47,6 +47,12 @@ final class AdmissionMetrics implements AdmissionObserver {
   AdmissionMetrics(MeterRegistry registry, QuotaLabels labels) {
     this.registry = registry;
     this.labels = labels;
+    // There from the start: an alert on growth would not see the first of a series that begins at
+    // 1.
+    engineFailures();
+    for (DeadLetterReason reason : DeadLetterReason.values()) {
+      deadLetters(reason);
+    }
   }
 
   @Override
@@ -61,7 +67,11 @@ final class AdmissionMetrics implements AdmissionObserver {
 
   @Override
   public void deadLettered(DeadLetterReason reason) {
-    counter("fairway.dead.letters", "reason", reason.name(), null, null).increment();
+    deadLetters(reason).increment();
+  }
+
+  private Counter deadLetters(DeadLetterReason reason) {
+    return counter("fairway.dead.letters", "reason", reason.name(), null, null);
   }
 
   @Override
@@ -71,7 +81,11 @@ final class AdmissionMetrics implements AdmissionObserver {
 
   @Override
   public void engineFailed() {
-    counter("fairway.engine.failures", "kind", "handle", null, null).increment();
+    engineFailures().increment();
+  }
+
+  private Counter engineFailures() {
+    return counter("fairway.engine.failures", "kind", "handle", null, null);
   }
 
   @Override
@@ -97,7 +111,7 @@ final class AdmissionMetrics implements AdmissionObserver {
     } else if (event instanceof Event.LeaseSettled e) {
       settlement(quota, e.outcome().name());
       if (e.outcome() == Settlement.Outcome.RATE_LIMITED) {
-        counter("fairway.provider.429", "quota", quota, null, null).increment();
+        refusal(quota);
       } else if (e.outcome() == Settlement.Outcome.SUCCEEDED) {
         countError(quota, e);
       }
@@ -105,8 +119,11 @@ final class AdmissionMetrics implements AdmissionObserver {
       settlement(quota, Settlement.Outcome.IN_PROGRESS.name());
     } else if (event instanceof Event.LeaseCancelled) {
       settlement(quota, Settlement.Outcome.CANCELLED.name());
-    } else if (event instanceof Event.UnleasedCharged) {
+    } else if (event instanceof Event.UnleasedCharged e) {
       settlement(quota, Settlement.Outcome.UNLEASED.name());
+      if (e.refused()) {
+        refusal(quota);
+      }
     } else if (event instanceof Event.DuplicateIgnored
         || event instanceof Event.SettlementIgnored) {
       counter("fairway.settlements.ignored", "quota", quota, null, null).increment();
@@ -121,6 +138,10 @@ final class AdmissionMetrics implements AdmissionObserver {
 
   private void decision(String quota, String type) {
     counter("fairway.decisions", "quota", quota, "type", type).increment();
+  }
+
+  private void refusal(String quota) {
+    counter("fairway.provider.429", "quota", quota, null, null).increment();
   }
 
   private void settlement(String quota, String outcome) {

@@ -96,6 +96,13 @@ class AdmissionMetricsTest {
   }
 
   @Test
+  void shouldHaveTheCountersOfFaultsBeforeTheirFirst() {
+    assertThat(registry.scrape())
+        .contains("fairway_engine_failures_total{kind=\"handle\"} 0.0")
+        .contains("fairway_dead_letters_total{reason=\"MAGIC_BYTE\"} 0.0");
+  }
+
+  @Test
   void shouldCountDeadLettersAndForwards() {
     metrics.deadLettered(DeadLetterReason.MAGIC_BYTE);
     metrics.forwarded("fairway.requests");

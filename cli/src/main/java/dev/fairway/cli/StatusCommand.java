@@ -54,7 +54,7 @@ final class StatusCommand extends BaseCommand {
       quotas.keySet().retainAll(ids);
     }
     if (quotas.isEmpty()) {
-      say("no quotas; define one with 'fairway quota apply FILE'");
+      say("no quotas here; 'fairway quota apply FILE' defines one");
     } else {
       table(quotas.values()).lines().forEach(this::say);
     }

@@ -281,6 +281,7 @@ public sealed interface Event {
    * @param tenantTag what moves the tag of its tenant, in tag units
    * @param ceiling what is charged to its tenant's own bucket
    * @param sentAtMs when it was sent, epoch milliseconds, or null if its report does not tell
+   * @param refused whether its report tells of a 429
    */
   record UnleasedCharged(
       String quotaId,
@@ -292,7 +293,8 @@ public sealed interface Event {
       long tagShift,
       long tenantTag,
       Amounts ceiling,
-      Long sentAtMs)
+      Long sentAtMs,
+      boolean refused)
       implements Event {}
 
   /** Why a waiting request weighs something else now. */

@@ -141,7 +141,8 @@ public final class EventMapper {
                 e.tagShift(),
                 e.tenantTag(),
                 Values.amounts(e.ceiling()),
-                e.sentAtMs()),
+                e.sentAtMs(),
+                e.refused()),
         UnleasedCharged.class,
         a ->
             new Event.UnleasedCharged(
@@ -154,7 +155,8 @@ public final class EventMapper {
                 a.getTagShift(),
                 a.getTenantTag(),
                 orNone(a.getCeiling()),
-                a.getSentAtMs()));
+                a.getSentAtMs(),
+                a.getRefused()));
     pair(
         Event.DuplicateIgnored.class,
         e -> new DuplicateIgnored(e.quotaId(), e.requestId(), orEmpty(e.agentId()), e.leaseId()),

@@ -12,6 +12,7 @@ import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.alert.Waves;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -152,6 +153,27 @@ class StormAlertTest {
     // then
     assertThat(raised(events)).containsOnlyOnce(AlertKind.MORE_REFUSALS_THAN_TASKS);
     assertThat(cleared(events)).contains(AlertKind.MORE_REFUSALS_THAN_TASKS);
+  }
+
+  @Test
+  void shouldCountRefusalsOfCallsWithoutALease() {
+    // given: who names its task asks for a lease, and who has none is refused
+    List<Event> events = new ArrayList<>();
+    Signal refused = new Signal(429, Signal.Kind.RATE_LIMITED, null, null, 0L, 50L, Map.of());
+
+    // when
+    for (int i = 0; i < 36; i++) {
+      events.addAll(settle(granted("r" + i, "T"), Outcome.SUCCEEDED));
+      Settlement unleased =
+          new Settlement(
+              null, "u" + i, "a2", EngineContext.QUOTA, Outcome.UNLEASED, null, false, refused);
+      events.addAll(context.submit(new Command.SettleLease(unleased, context.nowMs)));
+      events.addAll(context.sleep(10_000));
+    }
+    events.addAll(context.sleep(20 * MINUTE_MS));
+
+    // then
+    assertThat(raised(events)).containsOnlyOnce(AlertKind.MORE_REFUSALS_THAN_TASKS);
   }
 
   @Test

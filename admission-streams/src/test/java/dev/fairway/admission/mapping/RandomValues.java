@@ -141,7 +141,8 @@ public final class RandomValues extends RandomScalars {
                     number(),
                     number(),
                     amounts(),
-                    maybe(this::number)),
+                    maybe(this::number),
+                    random.nextBoolean()),
             () ->
                 new Event.WaiterReweighted(
                     quotaId(),

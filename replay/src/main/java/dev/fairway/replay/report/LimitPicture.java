@@ -13,8 +13,8 @@ final class LimitPicture {
   private static final int LINE = 14;
   private static final double MINUTE_MS = 60_000;
 
-  /** What does not fit is cut off: a full bucket can be used up in a minute. */
-  private static final double SHARE_MAX = 1.6;
+  /** A full bucket and its refill can be used up in a minute; what debt adds to that is cut off. */
+  private static final double SHARE_MAX = 2.1;
 
   private LimitPicture() {}
 

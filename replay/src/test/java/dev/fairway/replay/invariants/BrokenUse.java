@@ -187,7 +187,7 @@ final class BrokenUse {
 
   private static UnleasedCharged uncharged(String quotaId, String requestId, String agentId) {
     return new UnleasedCharged(
-        quotaId, requestId, agentId, Amounts.NONE, Map.of(), null, 0, 0, Amounts.NONE, null);
+        quotaId, requestId, agentId, Amounts.NONE, Map.of(), null, 0, 0, Amounts.NONE, null, false);
   }
 
   /** Whatever is told is charged: the balances fall by it. */
@@ -207,6 +207,7 @@ final class BrokenUse {
         e.tagShift(),
         e.tenantTag(),
         ceiling,
-        e.sentAtMs());
+        e.sentAtMs(),
+        e.refused());
   }
 }

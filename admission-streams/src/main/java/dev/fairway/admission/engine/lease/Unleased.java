@@ -44,12 +44,13 @@ public final class Unleased {
             ? ActualUse.countedInput(policy, usage)
             : strict ? UntoldUse.unleasedInput(quota) : policy.defaultEstimate();
     long output = ActualUse.orZero(ActualUse.countedOutput(policy, usage));
-    boolean refused = SettlementRules.isRefusal(policy, settlement) && !Told.showsUse(settlement);
-    UnaryOperator<Amounts> counted = used -> refused ? ActualUse.ofRefusal(policy, used) : used;
+    boolean refused = SettlementRules.isRefusal(policy, settlement);
+    boolean free = refused && !Told.showsUse(settlement);
+    UnaryOperator<Amounts> counted = used -> free ? ActualUse.ofRefusal(policy, used) : used;
     Amounts used = counted.apply(Charges.of(policy, input, output));
     Amounts charge = SettlementHandler.withoutSlot(taken(quota, used, atMs));
     String tenant = strict ? tenant(quota, settlement.agentId()) : null;
-    boolean costs = strict && !refused && quota.isWanted();
+    boolean costs = strict && !free && quota.isWanted();
     long cost = costs ? Charges.cost(quota, used, input, output) : 0;
     boolean levels = strict && policy.order().hasTenants();
     boolean bounded = strict && quota.tenant(tenant).ceiling() != null;
@@ -63,7 +64,8 @@ public final class Unleased {
         Tags.length(cost, Weights.leastMilli(policy)),
         levels ? quota.tenant(tenant).length(cost) : 0,
         bounded ? charge : Amounts.NONE,
-        sentAtMs(settlement.signal(), atMs));
+        sentAtMs(settlement.signal(), atMs),
+        refused);
   }
 
   /** The tenant that its agent has claimed lately, if that lets it in, or else that of its id. */

@@ -209,6 +209,7 @@ final class Applier {
     Buckets.refill(key, quota);
     Buckets.charge(quota, e.charged());
     SharedBuckets.takeAlso(key, e.also());
+    TrafficApplier.unleased(key, quota, e);
     if (e.tenant() != null) {
       SharedBuckets.takeOfCeiling(key, quota, e.tenant(), e.ceiling());
       FlowTags.used(key, quota, e.tenant(), e.agentId(), e.tagShift(), e.tenantTag());

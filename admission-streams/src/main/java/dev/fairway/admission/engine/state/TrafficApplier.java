@@ -1,6 +1,7 @@
 package dev.fairway.admission.engine.state;
 
 import dev.fairway.admission.engine.Event.LeaseSettled;
+import dev.fairway.admission.engine.Event.UnleasedCharged;
 import dev.fairway.admission.engine.Settlement.Outcome;
 import dev.fairway.admission.engine.alert.Traffic;
 import dev.fairway.admission.engine.bucket.Dimension;
@@ -35,6 +36,13 @@ final class TrafficApplier {
       traffic = traffic.retried(e.actual().get(input));
     }
     set(key, quota, traffic);
+  }
+
+  /** A 429 is one, whoever let the call go. */
+  static void unleased(KeyState key, QuotaState quota, UnleasedCharged e) {
+    if (e.refused()) {
+      set(key, quota, quota.traffic(key.nowMs).refused(key.nowMs));
+    }
   }
 
   private static void set(KeyState key, QuotaState quota, Traffic traffic) {
