@@ -88,7 +88,7 @@ class JournalVerifierTest {
   }
 
   @Test
-  void shouldVerifyAJournalOfAVersionThatDidNotTellWhatIsWaitedFor() {
+  void shouldVerifyAJournalOfAVersionThatDidNotTellWhatIsWaitedFor() throws IOException {
     // given
     define("q", 6000);
     request("q", "q1", 5_000);
@@ -106,9 +106,9 @@ class JournalVerifierTest {
     assertThat(told).hasSizeGreaterThan(1).allMatch(queued -> queued.getWaitsFor() != null);
 
     // when
-    told.get(told.size() - 1).setWaitsFor(new WaitsFor(WaitReason.LIMIT, "q", "requests"));
+    told.get(told.size() - 1).put("waits_for", new WaitsFor(WaitReason.LIMIT, "q", "requests"));
     VerifyReport wrong = verify(journal);
-    told.forEach(queued -> queued.setWaitsFor(null));
+    told.forEach(queued -> queued.put("waits_for", null));
     VerifyReport old = verify(journal);
 
     // then

@@ -471,7 +471,7 @@ class RequestStoryTest {
       String quota,
       String dimension) {
     LeaseQueued queued = queued(request, agent, position, etaMs);
-    queued.setWaitsFor(new WaitsFor(reason, quota, dimension));
+    queued.put("waits_for", new WaitsFor(reason, quota, dimension));
     return queued;
   }
 
