@@ -1,10 +1,10 @@
 package dev.fairway.admission;
 
 import dev.fairway.admission.engine.AdmissionEngine;
+import dev.fairway.admission.engine.AdmissionEngine.Placed;
 import dev.fairway.admission.engine.QuotaDefinition;
 import dev.fairway.admission.engine.QuotaSnapshot;
 import dev.fairway.admission.engine.state.Lease;
-import dev.fairway.admission.engine.state.Waiter;
 import dev.fairway.admission.topology.EngineTasks;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -31,9 +31,6 @@ final class EngineQueries {
   private volatile Statuses last;
 
   private record Statuses(List<QuotaSnapshot> quotas, long nanos) {}
-
-  /** A waiting request, and its place in line from 1. */
-  record Placed(int position, Waiter waiter) {}
 
   /** A stream thread did not answer. */
   static final class NoAnswerException extends Exception {
@@ -102,11 +99,9 @@ final class EngineQueries {
     return ask(
         engine -> {
           List<Placed> found = new ArrayList<>();
+          long nowMs = clock.getAsLong();
           for (String id : ids(engine, quotaId)) {
-            int position = 0;
-            for (Waiter waiter : engine.waiting(id, limit - found.size())) {
-              found.add(new Placed(++position, waiter));
-            }
+            found.addAll(engine.line(id, limit - found.size(), nowMs));
           }
           return found;
         },

@@ -6,7 +6,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.fairway.admission.engine.AdmissionEngine;
+import dev.fairway.admission.engine.AdmissionEngine.Placed;
 import dev.fairway.admission.engine.QuotaSnapshot;
+import dev.fairway.admission.engine.WaitsFor;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Lease;
@@ -53,11 +55,11 @@ final class StatusJson {
     return answer;
   }
 
-  static ObjectNode queue(List<EngineQueries.Placed> waiting, long nowMs) {
+  static ObjectNode queue(List<Placed> waiting, long nowMs) {
     ObjectNode answer = JSON.objectNode();
     answer.put("at_ms", nowMs);
     ArrayNode list = answer.putArray("queue");
-    waiting.forEach(placed -> list.add(waiter(placed.position(), placed.waiter(), nowMs)));
+    waiting.forEach(placed -> list.add(waiter(placed, nowMs)));
     return answer;
   }
 
@@ -140,19 +142,32 @@ final class StatusJson {
     return lease;
   }
 
-  private static ObjectNode waiter(int position, Waiter from, long nowMs) {
+  private static ObjectNode waiter(Placed placed, long nowMs) {
+    Waiter from = placed.waiter();
     ObjectNode waiter = JSON.objectNode();
     waiter.put("quota", from.request().quotaId());
-    waiter.put("position", position);
+    waiter.put("position", placed.position());
     waiter.put("request", from.request().requestId());
     waiter.put("agent", from.request().agentId());
     waiter.put("role", from.request().role());
     waiter.put("attempt", from.attempt());
     waiter.put("waited_ms", Math.max(0, nowMs - from.enqueuedAtMs()));
     waiter.put("told_eta_ms", from.toldEtaMs());
+    waiter.set("waits_for", waitsFor(placed.waitsFor()));
     waiter.put("deadline_ms", from.deadlineMs());
     waiter.set("estimate", amounts(from.estimate()));
     return waiter;
+  }
+
+  private static JsonNode waitsFor(WaitsFor from) {
+    if (from == null) {
+      return JSON.nullNode();
+    }
+    ObjectNode waitsFor = JSON.objectNode();
+    waitsFor.put("reason", from.reason().name());
+    waitsFor.put("quota", from.quotaId());
+    waitsFor.put("dimension", from.dimension() == null ? null : from.dimension().wireName());
+    return waitsFor;
   }
 
   private static ObjectNode amounts(Amounts from) {

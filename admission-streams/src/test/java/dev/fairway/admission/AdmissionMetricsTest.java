@@ -41,7 +41,7 @@ class AdmissionMetricsTest {
   void shouldCountDecisionsByTypeAndReason() {
     handled(
         Map.of(),
-        new Event.LeaseQueued("q", "r", "a", 1, 5, null, null),
+        new Event.LeaseQueued("q", "r", "a", 1, 5, null, null, null),
         new Event.LeaseRejected(
             "q", "r", "a", RejectReason.QUEUE_FULL, "", null, null, null, null, 1, null, null));
     assertThat(registry.scrape())

@@ -198,7 +198,8 @@ final class Decisions {
         new QueueUpdate(
             queued.getPosition(),
             Duration.ofMillis(queued.getEtaMs()),
-            Optional.ofNullable(queued.getEtaP90Ms()).map(Duration::ofMillis));
+            Optional.ofNullable(queued.getEtaP90Ms()).map(Duration::ofMillis),
+            Optional.ofNullable(queued.getWaitsFor()));
     long etaMs = Math.max(queued.getEtaMs(), update.etaP90().map(Duration::toMillis).orElse(0L));
     calls.queued(waiting, update, Math.min(etaMs, Integer.MAX_VALUE));
   }

@@ -117,8 +117,8 @@ class AcquireTest {
     // then
     assertThat(updates)
         .containsExactly(
-            new QueueUpdate(3, Duration.ofMillis(4_000), Optional.empty()),
-            new QueueUpdate(1, Duration.ofMillis(900), Optional.empty()));
+            new QueueUpdate(3, Duration.ofMillis(4_000), Optional.empty(), Optional.empty()),
+            new QueueUpdate(1, Duration.ofMillis(900), Optional.empty(), Optional.empty()));
     assertThat(future).isNotDone();
   }
 

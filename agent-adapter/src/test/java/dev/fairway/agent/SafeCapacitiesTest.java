@@ -70,7 +70,7 @@ class SafeCapacitiesTest {
     Decision queued =
         client
             .decision(client.lastRequestId(), DecisionStatus.QUEUED)
-            .setQueued(new Queued(1, 500L, null))
+            .setQueued(new Queued(1, 500L, null, null))
             .setSafeCapacity(share(300, 600_000))
             .build();
 
@@ -95,7 +95,7 @@ class SafeCapacitiesTest {
   private Decision decision(long sequence, long inputTokens, long validForMs) {
     return client
         .decision("r", DecisionStatus.QUEUED)
-        .setQueued(new Queued(1, 500L, null))
+        .setQueued(new Queued(1, 500L, null, null))
         .setSequence(sequence)
         .setDecidedAtMs(40_000)
         .setSafeCapacity(share(inputTokens, validForMs))

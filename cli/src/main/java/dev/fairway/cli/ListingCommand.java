@@ -1,9 +1,10 @@
 package dev.fairway.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.MissingNode;
-import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.cli.ops.StatusClient;
+import dev.fairway.schemas.WaitReason;
+import dev.fairway.schemas.WaitWords;
+import dev.fairway.schemas.WaitsFor;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Mixin;
@@ -39,7 +40,7 @@ abstract class ListingCommand extends BaseCommand {
     /** As it is. */
     AS_IS {
       @Override
-      String text(JsonNode value, long nowMs, JsonNode quota) {
+      String text(JsonNode value, long nowMs, JsonNode entry) {
         return value.asText();
       }
     },
@@ -47,7 +48,7 @@ abstract class ListingCommand extends BaseCommand {
     /** Amounts by dimension. */
     AMOUNTS {
       @Override
-      String text(JsonNode value, long nowMs, JsonNode quota) {
+      String text(JsonNode value, long nowMs, JsonNode entry) {
         return value.toString().replaceAll("[{}\"]", "").replace(":", " ").replace(",", ", ");
       }
     },
@@ -55,42 +56,42 @@ abstract class ListingCommand extends BaseCommand {
     /** Milliseconds as a length of time. */
     LENGTH {
       @Override
-      String text(JsonNode value, long nowMs, JsonNode quota) {
+      String text(JsonNode value, long nowMs, JsonNode entry) {
         return HumanTime.length(value.asLong());
       }
     },
 
-    /** A wait that was told; 0 is not now, but a wait for others alone, which nobody knows. */
+    /** A wait that was told; 0 is not now: nobody knows how long. */
     WAIT {
       @Override
-      String text(JsonNode value, long nowMs, JsonNode quota) {
-        return value.asLong() == 0 ? awaited(quota) : HumanTime.length(value.asLong());
+      String text(JsonNode value, long nowMs, JsonNode entry) {
+        return value.asLong() == 0 ? "unknown" : HumanTime.length(value.asLong());
+      }
+    },
+
+    /** What an entry of a quota waits for. */
+    WAITS_FOR {
+      @Override
+      String text(JsonNode value, long nowMs, JsonNode entry) {
+        WaitsFor waitsFor =
+            new WaitsFor(
+                WaitReason.valueOf(value.path("reason").asText()),
+                value.path("quota").asText(),
+                value.path("dimension").isNull() ? null : value.path("dimension").asText());
+        return WaitWords.of(waitsFor, entry.path("quota").asText());
       }
     },
 
     /** Epoch milliseconds as seen from now. */
     TIME {
       @Override
-      String text(JsonNode value, long nowMs, JsonNode quota) {
+      String text(JsonNode value, long nowMs, JsonNode entry) {
         return HumanTime.relative(value.asLong(), nowMs);
       }
     };
 
-    /**
-     * The cell of a value.
-     *
-     * @param quota the status of the entry's quota; a missing node if that is not known
-     */
-    abstract String text(JsonNode value, long nowMs, JsonNode quota);
-
-    private static String awaited(JsonNode quota) {
-      if (quota.path("state").asText().equals("PAUSED")) {
-        return "resume";
-      }
-      return quota.path("caps").has(Dimension.CONCURRENT_REQUESTS.wireName())
-          ? "slot"
-          : "slot or resume";
-    }
+    /** The cell of a value of an entry. */
+    abstract String text(JsonNode value, long nowMs, JsonNode entry);
   }
 
   /**
@@ -131,7 +132,7 @@ abstract class ListingCommand extends BaseCommand {
     if (entries.isEmpty()) {
       say(nothing);
     } else {
-      table(columns, entries, overview.quotas()).lines().forEach(this::say);
+      table(columns, entries).lines().forEach(this::say);
     }
     if (quota == null) {
       overview.gap().ifPresent(this::say);
@@ -139,26 +140,19 @@ abstract class ListingCommand extends BaseCommand {
     writeJson(Map.of(field, entries.stream().map(StatusClient.Entry::value).toList()));
   }
 
-  /**
-   * The entries as a table.
-   *
-   * @param quotas their status by id
-   */
-  static Table table(
-      List<Column> columns, List<StatusClient.Entry> entries, Map<String, JsonNode> quotas) {
+  /** The entries as a table. */
+  static Table table(List<Column> columns, List<StatusClient.Entry> entries) {
     Table table = new Table(columns.stream().map(Column::heading).toArray(String[]::new));
     for (StatusClient.Entry entry : entries) {
-      JsonNode quota =
-          quotas.getOrDefault(entry.value().path("quota").asText(), MissingNode.getInstance());
-      table.add(columns.stream().map(column -> cell(column, entry, quota)).toArray());
+      table.add(columns.stream().map(column -> cell(column, entry)).toArray());
     }
     return table;
   }
 
-  private static String cell(Column column, StatusClient.Entry entry, JsonNode quota) {
+  private static String cell(Column column, StatusClient.Entry entry) {
     JsonNode value = entry.value().path(column.field());
     return value.isNull() || value.isMissingNode()
         ? null
-        : column.shown().text(value, entry.atMs(), quota);
+        : column.shown().text(value, entry.atMs(), entry.value());
   }
 }

@@ -20,6 +20,7 @@ final class QueueCommand extends ListingCommand {
           new Column("ATTEMPT", "attempt"),
           new Column("WAITED", "waited_ms", Shown.LENGTH),
           new Column("WAIT TOLD LAST", "told_eta_ms", Shown.WAIT),
+          new Column("WAITS FOR", "waits_for", Shown.WAITS_FOR),
           new Column("DEADLINE", "deadline_ms", Shown.TIME),
           new Column("ESTIMATE", "estimate", Shown.AMOUNTS));
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.fairway.cli.ops.StatusClient;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,35 +42,33 @@ class HumanTimeTest {
       delimiter = '|',
       quoteCharacter = '~',
       value = {
-        "{'state':'PAUSED','caps':{'requests':60}} | 0 | resume",
-        "{'state':'ACTIVE','caps':{'requests':60,'concurrent_requests':2}} | 0 | slot",
-        "{'state':'ACTIVE','caps':{'requests':60}} | 0 | slot or resume",
-        "{} | 0 | slot or resume",
-        "{'state':'PAUSED','caps':{}} | 5000 | 5.0 s"
+        "5000 | {'reason':'LIMIT','quota':'q','dimension':'input_tokens'} | 5.0 s | input_tokens",
+        "0 | {'reason':'LIMIT','quota':'q','dimension':'concurrent_requests'} | unknown | a free slot",
+        "9 | {'reason':'LIMIT','quota':'o','dimension':'tokens'} | 0.0 s | tokens of quota 'o'",
+        "9 | {'reason':'HOLD','quota':'q','dimension':null} | 0.0 s | the end of the hold of the quota",
+        "0 | null | unknown | -"
       })
-  void shouldSayWhatAWaitIsForThatIsNoneForTokens(String quota, long etaMs, String expected)
+  void shouldSayWhatAWaitIsFor(long etaMs, String waitsFor, String eta, String expected)
       throws Exception {
     // given
-    ObjectMapper json = new ObjectMapper();
     StatusClient.Entry waiter =
         new StatusClient.Entry(
-            json.readTree("{\"quota\":\"q\",\"told_eta_ms\":" + etaMs + "}"), 1_000L);
-    ListingCommand.Column told =
+            new ObjectMapper()
+                .readTree(
+                    "{'quota':'q','told_eta_ms':%d,'waits_for':%s}"
+                        .formatted(etaMs, waitsFor)
+                        .replace('\'', '"')),
+            1_000L);
+    List<ListingCommand.Column> columns =
         QueueCommand.COLUMNS.stream()
-            .filter(column -> column.field().equals("told_eta_ms"))
-            .findFirst()
-            .orElseThrow();
+            .filter(column -> List.of("told_eta_ms", "waits_for").contains(column.field()))
+            .toList();
 
     // when
-    List<String> lines =
-        ListingCommand.table(
-                List.of(told),
-                List.of(waiter),
-                Map.of("q", json.readTree(quota.replace('\'', '"'))))
-            .lines();
+    List<String> lines = ListingCommand.table(columns, List.of(waiter)).lines();
 
     // then
-    assertThat(lines.get(1).strip()).isEqualTo(expected);
+    assertThat(lines.get(1).strip().split(" {2,}")).containsExactly(eta, expected);
   }
 
   @Test
@@ -88,8 +85,7 @@ class HumanTimeTest {
             1_790_000_037_000L);
 
     // when
-    List<String> lines =
-        ListingCommand.table(LeasesCommand.COLUMNS, List.of(lease), Map.of()).lines();
+    List<String> lines = ListingCommand.table(LeasesCommand.COLUMNS, List.of(lease)).lines();
 
     // then
     assertThat(lines.get(0).split(" {2,}"))

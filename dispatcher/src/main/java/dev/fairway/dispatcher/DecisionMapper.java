@@ -79,14 +79,14 @@ final class DecisionMapper {
     if (decided instanceof LeaseQueued e) {
       return start(record, index, repeated, e.getRequestId(), e.getAgentId(), e.getQuota(), safe)
           .setStatus(DecisionStatus.QUEUED)
-          .setQueued(new Queued(e.getPosition(), e.getEtaMs(), e.getEtaP90Ms()))
+          .setQueued(new Queued(e.getPosition(), e.getEtaMs(), e.getEtaP90Ms(), e.getWaitsFor()))
           .setCorrelation(copy(e.getCorrelation()))
           .build();
     }
     if (decided instanceof EtaRevised e) {
       return start(record, index, repeated, e.getRequestId(), e.getAgentId(), e.getQuota(), safe)
           .setStatus(DecisionStatus.QUEUED)
-          .setQueued(new Queued(e.getPosition(), e.getEtaMs(), e.getEtaP90Ms()))
+          .setQueued(new Queued(e.getPosition(), e.getEtaMs(), e.getEtaP90Ms(), e.getWaitsFor()))
           .setCorrelation(copy(e.getCorrelation()))
           .build();
     }

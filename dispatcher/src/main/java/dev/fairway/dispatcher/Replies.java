@@ -83,7 +83,7 @@ final class Replies {
             .setEpoch(0)
             .setSequence(0)
             .setStatus(DecisionStatus.QUEUED)
-            .setQueued(new Queued(1, 0L, null))
+            .setQueued(new Queued(1, 0L, null, null))
             .build();
     try {
       serializer.serialize(serializedAs, sample);

@@ -12,6 +12,8 @@ import dev.fairway.schemas.QuotaReleased;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.SafeCapacity;
 import dev.fairway.schemas.SafeCapacityTold;
+import dev.fairway.schemas.WaitReason;
+import dev.fairway.schemas.WaitsFor;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -91,6 +93,8 @@ class DecisionMapperTest {
     assertThat(decision.getQueued().getPosition()).isEqualTo(4);
     assertThat(decision.getQueued().getEtaMs()).isEqualTo(500);
     assertThat(decision.getQueued().getEtaP90Ms()).isEqualTo(900);
+    assertThat(decision.getQueued().getWaitsFor())
+        .isEqualTo(new WaitsFor(WaitReason.LIMIT, "k/q", "requests"));
   }
 
   @Test
@@ -105,6 +109,7 @@ class DecisionMapperTest {
                 .setPosition(2)
                 .setEtaMs(300)
                 .setEtaP90Ms(null)
+                .setWaitsFor(new WaitsFor(WaitReason.PAUSE, "k/q", null))
                 .setCorrelation(ByteBuffer.wrap(new byte[] {9}))
                 .build());
 
@@ -116,6 +121,7 @@ class DecisionMapperTest {
     assertThat(decision.getQueued().getPosition()).isEqualTo(2);
     assertThat(decision.getQueued().getEtaMs()).isEqualTo(300);
     assertThat(decision.getQueued().getEtaP90Ms()).isNull();
+    assertThat(decision.getQueued().getWaitsFor().getReason()).isEqualTo(WaitReason.PAUSE);
     assertThat(decision.getCorrelation()).isEqualTo(ByteBuffer.wrap(new byte[] {9}));
     assertThat(decision.getRepeated()).isFalse();
   }

@@ -12,6 +12,8 @@ import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RequestLease;
 import dev.fairway.schemas.Tick;
+import dev.fairway.schemas.WaitReason;
+import dev.fairway.schemas.WaitsFor;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -61,6 +63,7 @@ final class Events {
         .setPosition(4)
         .setEtaMs(500)
         .setEtaP90Ms(900L)
+        .setWaitsFor(new WaitsFor(WaitReason.LIMIT, "k/q", "requests"))
         .build();
   }
 

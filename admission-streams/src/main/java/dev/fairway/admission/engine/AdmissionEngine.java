@@ -14,6 +14,7 @@ import dev.fairway.admission.engine.capacity.SafeShares;
 import dev.fairway.admission.engine.lease.RequestHandler;
 import dev.fairway.admission.engine.lease.SettlementHandler;
 import dev.fairway.admission.engine.queue.Drain;
+import dev.fairway.admission.engine.queue.Eta;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
@@ -335,6 +336,35 @@ public final class AdmissionEngine {
     }
     return List.copyOf(waiting);
   }
+
+  /**
+   * The first waiting requests of a quota in the order in which they will be served, each with what
+   * it waits for at that time; empty if the quota is unknown.
+   */
+  public List<Placed> line(String quotaId, int limit, long nowMs) {
+    QuotaState quota = quota(quotaId);
+    List<Placed> line = new ArrayList<>();
+    if (quota != null && limit > 0) {
+      Eta.Review etas = new Eta.Review(keys.get(QuotaDefinition.keyOf(quotaId)), quota, nowMs);
+      quota
+          .order()
+          .forEach(
+              (waiter, ahead) -> {
+                WaitsFor waitsFor = etas.waitsFor(waiter, etas.until(waiter, ahead));
+                line.add(new Placed(line.size() + 1, waiter, waitsFor));
+                return line.size() < limit;
+              });
+    }
+    return List.copyOf(line);
+  }
+
+  /**
+   * A request in line.
+   *
+   * @param position its place, from 1
+   * @param waitsFor what it waits for, or null where nothing can be named
+   */
+  public record Placed(int position, Waiter waiter, WaitsFor waitsFor) {}
 
   private QuotaState quota(String quotaId) {
     KeyState state = keys.get(QuotaDefinition.keyOf(quotaId));

@@ -121,7 +121,10 @@ public sealed interface Event {
       Taken taken)
       implements Decision {}
 
-  /** A request waits. {@code position} from 1; {@code etaP90Ms} is null while it is not learned. */
+  /**
+   * A request waits. {@code position} from 1; {@code etaP90Ms} is null while it is not learned,
+   * {@code waitsFor} where nothing can be named, and in journals of versions that did not tell it.
+   */
   record LeaseQueued(
       String quotaId,
       String requestId,
@@ -129,10 +132,18 @@ public sealed interface Event {
       int position,
       long etaMs,
       Long etaP90Ms,
+      WaitsFor waitsFor,
       OpaqueBytes correlation)
-      implements Decision {}
+      implements Decision {
 
-  /** A waiting request's ETA moved by more than a quarter. */
+    /** As journals of versions have it that did not tell what is waited for. */
+    public LeaseQueued withoutWaitsFor() {
+      return new LeaseQueued(
+          quotaId, requestId, agentId, position, etaMs, etaP90Ms, null, correlation);
+    }
+  }
+
+  /** A waiting request's ETA moved by more than a quarter; the same fields. */
   record EtaRevised(
       String quotaId,
       String requestId,
@@ -140,8 +151,16 @@ public sealed interface Event {
       int position,
       long etaMs,
       Long etaP90Ms,
+      WaitsFor waitsFor,
       OpaqueBytes correlation)
-      implements Decision {}
+      implements Decision {
+
+    /** As journals of versions have it that did not tell what is waited for. */
+    public EtaRevised withoutWaitsFor() {
+      return new EtaRevised(
+          quotaId, requestId, agentId, position, etaMs, etaP90Ms, null, correlation);
+    }
+  }
 
   /**
    * A request was rejected; nothing was taken.

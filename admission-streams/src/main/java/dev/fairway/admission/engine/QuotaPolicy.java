@@ -94,7 +94,7 @@ public record QuotaPolicy(
         start,
         Math.min(start, bp(m.floor(), 6000)),
         bp(m.cut(), 500),
-        bp(m.creep(), 100),
+        creepBp(m.creep()),
         orElse(m.cleanIntervalMs(), DEFAULT_CLEAN_INTERVAL_MS),
         learnedOutput,
         orElse(d.leaseTtlMs(), DEFAULT_LEASE_TTL_MS),
@@ -196,6 +196,11 @@ public record QuotaPolicy(
   public static List<String> notEnforced(QuotaDefinition d) {
     boolean signed = d.tenants().values().stream().anyMatch(t -> t.signingKeyRef() != null);
     return signed ? List.of("tenants.signing_key_ref") : List.of();
+  }
+
+  /** A step that is too small to count is the smallest one; 0 is none. */
+  private static int creepBp(Double share) {
+    return share != null && share > 0 ? Math.max(1, bp(share, 0)) : bp(share, 100);
   }
 
   private static int bp(Double share, int preset) {

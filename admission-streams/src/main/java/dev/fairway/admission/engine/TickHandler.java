@@ -16,6 +16,7 @@ import dev.fairway.admission.engine.queue.CacheBump;
 import dev.fairway.admission.engine.queue.Departures;
 import dev.fairway.admission.engine.queue.Drain;
 import dev.fairway.admission.engine.queue.Eta;
+import dev.fairway.admission.engine.queue.Wait;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.Lease;
 import dev.fairway.admission.engine.state.QuotaState;
@@ -107,9 +108,10 @@ final class TickHandler {
               if (bump != null) {
                 revised.add(bump);
               } else if (waiter.toldAtMs() != null && tx.nowMs() - waiter.toldAtMs() >= REVIEW_MS) {
-                long etaMs = etas.waitMs(waiter, ahead);
-                if (moved(waiter, etaMs, standing, tx.nowMs())) {
-                  revised.add(revision(quota, waiter, ahead.count() + 1, etaMs));
+                Wait wait = etas.until(waiter, ahead);
+                if (moved(waiter, wait.ms(), standing, tx.nowMs())) {
+                  WaitsFor waitsFor = etas.waitsFor(waiter, wait);
+                  revised.add(revision(quota, waiter, ahead.count() + 1, wait.ms(), waitsFor));
                 }
               }
               return revised.size() < MAX_REVISIONS;
@@ -135,7 +137,8 @@ final class TickHandler {
     return Math.abs(byMs) > toldMs / 4 && Math.abs(byMs) >= SMALLEST_MOVE_MS;
   }
 
-  private static EtaRevised revision(QuotaState quota, Waiter waiter, int position, long etaMs) {
+  private static EtaRevised revision(
+      QuotaState quota, Waiter waiter, int position, long etaMs, WaitsFor waitsFor) {
     return new EtaRevised(
         quota.id(),
         waiter.request().requestId(),
@@ -143,6 +146,7 @@ final class TickHandler {
         position,
         etaMs,
         Eta.p90Ms(quota, waiter, etaMs),
+        waitsFor,
         waiter.request().correlation());
   }
 }

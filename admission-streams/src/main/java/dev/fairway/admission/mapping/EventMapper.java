@@ -3,6 +3,7 @@ package dev.fairway.admission.mapping;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.Settlement;
+import dev.fairway.admission.engine.WaitsFor;
 import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.schemas.AlertCleared;
@@ -41,6 +42,7 @@ import dev.fairway.schemas.SafetyFactorChanged;
 import dev.fairway.schemas.SettlementIgnored;
 import dev.fairway.schemas.TaskUpdated;
 import dev.fairway.schemas.UnleasedCharged;
+import dev.fairway.schemas.WaitReason;
 import dev.fairway.schemas.WaiterReweighted;
 import java.util.HashMap;
 import java.util.List;
@@ -333,6 +335,7 @@ public final class EventMapper {
             e.position(),
             e.etaMs(),
             e.etaP90Ms(),
+            e.waitsFor(),
             e.correlation())
         : decision;
   }
@@ -404,7 +407,8 @@ public final class EventMapper {
         e.position(),
         e.etaMs(),
         e.etaP90Ms(),
-        Values.bytes(e.correlation()));
+        Values.bytes(e.correlation()),
+        avro(e.waitsFor()));
   }
 
   private static Event.LeaseQueued engine(LeaseQueued a) {
@@ -415,6 +419,7 @@ public final class EventMapper {
         a.getPosition(),
         a.getEtaMs(),
         a.getEtaP90Ms(),
+        engine(a.getWaitsFor()),
         Values.bytes(a.getCorrelation()));
   }
 
@@ -426,7 +431,8 @@ public final class EventMapper {
         e.position(),
         e.etaMs(),
         e.etaP90Ms(),
-        Values.bytes(e.correlation()));
+        Values.bytes(e.correlation()),
+        avro(e.waitsFor()));
   }
 
   private static Event.EtaRevised engine(EtaRevised a) {
@@ -437,7 +443,26 @@ public final class EventMapper {
         a.getPosition(),
         a.getEtaMs(),
         a.getEtaP90Ms(),
+        engine(a.getWaitsFor()),
         Values.bytes(a.getCorrelation()));
+  }
+
+  private static dev.fairway.schemas.WaitsFor avro(WaitsFor from) {
+    return from == null
+        ? null
+        : new dev.fairway.schemas.WaitsFor(
+            Values.symbol(from.reason(), WaitReason.class),
+            from.quotaId(),
+            from.dimension() == null ? null : from.dimension().wireName());
+  }
+
+  private static WaitsFor engine(dev.fairway.schemas.WaitsFor from) {
+    return from == null
+        ? null
+        : new WaitsFor(
+            Values.symbol(from.getReason(), WaitsFor.Reason.class),
+            from.getQuota(),
+            from.getDimension() == null ? null : Values.dimension(from.getDimension()));
   }
 
   private static LeaseRejected avro(Event.LeaseRejected e) {

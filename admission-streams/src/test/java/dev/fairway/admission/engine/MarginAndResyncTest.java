@@ -14,6 +14,7 @@ import dev.fairway.admission.engine.Event.LimitLearned;
 import dev.fairway.admission.engine.Event.MarginCut;
 import dev.fairway.admission.engine.Event.MarginRestored;
 import dev.fairway.admission.engine.Event.QuotaHeld;
+import dev.fairway.admission.engine.QuotaDefinition.Margin;
 import dev.fairway.admission.engine.QuotaDefinition.MarginModeName;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.Settlement.Outcome;
@@ -74,6 +75,27 @@ class MarginAndResyncTest {
     assertThat(second).noneMatch(MarginCut.class::isInstance);
     assertThat(context.sleep(179_999)).noneMatch(MarginRestored.class::isInstance);
     assertThat(only(context.sleep(1), MarginRestored.class).toBp()).isEqualTo(6_100);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0,0", "0.00001,1", "0.02,200"})
+  void shouldGiveBackWhatCreepSaysAndNothingWhereItIsZero(double creep, int step) {
+    // given
+    QuotaDefinition defined = EngineContext.quota(tokens(60_000), null);
+    EngineContext context =
+        EngineContext.with(
+            Redefined.like(defined)
+                .margin(new Margin(MarginModeName.RATE, 1.0, 0.6, null, creep, null))
+                .definition());
+
+    // when
+    limited(context, granted(context, "r1", 100), null);
+    List<Event> restored =
+        context.sleep(180_000).stream().filter(MarginRestored.class::isInstance).toList();
+
+    // then
+    assertThat(restored)
+        .isEqualTo(step == 0 ? List.of() : List.of(new MarginRestored("k/q", 9_500, 9_500 + step)));
   }
 
   @ParameterizedTest

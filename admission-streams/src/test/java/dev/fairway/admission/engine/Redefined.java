@@ -87,6 +87,11 @@ final class Redefined {
     return this;
   }
 
+  Redefined margin(Margin other) {
+    margin = other;
+    return this;
+  }
+
   Redefined maxQueueWaitMs(Long ms) {
     maxQueueWaitMs = ms;
     return this;

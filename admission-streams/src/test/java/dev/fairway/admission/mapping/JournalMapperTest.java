@@ -7,6 +7,8 @@ import dev.fairway.admission.engine.AdmissionEngine;
 import dev.fairway.admission.engine.Command;
 import dev.fairway.admission.engine.Event;
 import dev.fairway.admission.engine.Handled;
+import dev.fairway.admission.engine.WaitsFor;
+import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.state.Row;
 import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.TakeSnapshot;
@@ -20,6 +22,8 @@ import org.junit.jupiter.api.Test;
 
 class JournalMapperTest {
   private static final Cause CAUSE = Cause.record("fairway.requests", 3, 42);
+  private static final WaitsFor INPUT =
+      new WaitsFor(WaitsFor.Reason.LIMIT, "k", Dimension.INPUT_TOKENS);
 
   @Provide
   Arbitrary<Command> commands() {
@@ -89,7 +93,7 @@ class JournalMapperTest {
   @Test
   void shouldJournalARepeatedRevisionAsWhatItTells() {
     // given
-    Event.EtaRevised revised = new Event.EtaRevised("k", "r", "a", 3, 500, null, null);
+    Event.EtaRevised revised = new Event.EtaRevised("k", "r", "a", 3, 500, null, INPUT, null);
 
     // when
     Event read = EventMapper.toEngine(EventMapper.toAvro(new Event.DecisionRepeated(revised)));
@@ -97,7 +101,8 @@ class JournalMapperTest {
     // then
     assertThat(read)
         .isEqualTo(
-            new Event.DecisionRepeated(new Event.LeaseQueued("k", "r", "a", 3, 500, null, null)));
+            new Event.DecisionRepeated(
+                new Event.LeaseQueued("k", "r", "a", 3, 500, null, INPUT, null)));
   }
 
   @Test

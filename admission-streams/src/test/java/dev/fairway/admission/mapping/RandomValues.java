@@ -10,6 +10,7 @@ import dev.fairway.admission.engine.Rule;
 import dev.fairway.admission.engine.Settlement;
 import dev.fairway.admission.engine.Signal;
 import dev.fairway.admission.engine.TaskUpdate;
+import dev.fairway.admission.engine.WaitsFor;
 import dev.fairway.admission.engine.alert.AlertKind;
 import dev.fairway.admission.engine.alert.Traffic;
 import dev.fairway.admission.engine.alert.Waves;
@@ -87,6 +88,7 @@ public final class RandomValues extends RandomScalars {
                     random.nextInt(),
                     number(),
                     maybe(this::number),
+                    maybe(this::waitsFor),
                     maybe(this::bytes)),
             this::rejected,
             () -> new Event.DecisionRepeated(oneOf(granted(), queued(), rejected())),
@@ -447,7 +449,19 @@ public final class RandomValues extends RandomScalars {
 
   private Event.LeaseQueued queued() {
     return new Event.LeaseQueued(
-        quotaId(), id(), id(), random.nextInt(), number(), maybe(this::number), maybe(this::bytes));
+        quotaId(),
+        id(),
+        id(),
+        random.nextInt(),
+        number(),
+        maybe(this::number),
+        maybe(this::waitsFor),
+        maybe(this::bytes));
+  }
+
+  private WaitsFor waitsFor() {
+    return new WaitsFor(
+        oneOf(WaitsFor.Reason.values()), quotaId(), maybe(() -> oneOf(Dimension.values())));
   }
 
   private Event.LeaseRejected rejected() {

@@ -18,6 +18,7 @@ import dev.fairway.agent.gateway.LeaseTicket.Report;
 import dev.fairway.agent.gateway.LeaseTicket.Status;
 import dev.fairway.agent.gateway.LeaseTicket.View;
 import dev.fairway.schemas.Outcome;
+import dev.fairway.schemas.WaitsFor;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -337,6 +338,7 @@ final class LeaseApi {
       body.put("position", view.place().position());
       body.put("eta_ms", view.place().eta().toMillis());
       view.place().etaP90().ifPresent(eta -> body.put("eta_p90_ms", eta.toMillis()));
+      view.place().waitsFor().ifPresent(waitsFor -> body.set("waits_for", waitsFor(waitsFor)));
     }
     if (view.outcome() != null) {
       body.put("outcome", view.outcome().name());
@@ -352,6 +354,14 @@ final class LeaseApi {
         "retry_after_ms",
         refused.retryAfter() == null ? null : (Long) refused.retryAfter().toMillis());
     return new Answer(200, body, refused.retryAfter());
+  }
+
+  private static ObjectNode waitsFor(WaitsFor waitsFor) {
+    ObjectNode node = JsonNodeFactory.instance.objectNode();
+    node.put("reason", waitsFor.getReason().name());
+    node.put("quota", waitsFor.getQuota());
+    node.put("dimension", waitsFor.getDimension());
+    return node;
   }
 
   private static ObjectNode charge(Charge charge) {

@@ -4,6 +4,7 @@ import dev.fairway.agent.ProviderSignal;
 import dev.fairway.agent.QueueUpdate;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.RejectReason;
+import dev.fairway.schemas.WaitWords;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
@@ -163,7 +164,14 @@ final class Line {
     }
     Duration eta = remainingEta();
     String told = eta == null ? "" : ", about " + (eta.toMillis() + 999) / 1_000 + " s";
-    return "queued, position " + place.position() + told;
+    return "queued, position " + place.position() + told + waitsFor();
+  }
+
+  private String waitsFor() {
+    return place
+        .waitsFor()
+        .map(waitsFor -> " for " + WaitWords.of(waitsFor, plan.target().quota()))
+        .orElse("");
   }
 
   private void await(CompletableFuture<Grant> asking) {
@@ -232,9 +240,13 @@ final class Line {
             + (untilMs - beganAtMs)
             + " ms, but none came; request "
             + requestId
-            + " is withdrawn. `fairway why "
+            + " is withdrawn."
+            + (place == null
+                ? ""
+                : " It was at position " + place.position() + ", waiting" + waitsFor() + ".")
+            + " `fairway why "
             + requestId
-            + "` tells what it waited for.";
+            + "` tells what happened meanwhile.";
     end(new Trouble(429, found, remainingEta(), false), requestId);
   }
 

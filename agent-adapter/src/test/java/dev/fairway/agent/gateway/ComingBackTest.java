@@ -218,7 +218,7 @@ class ComingBackTest {
     asked(0)
         .call()
         .onQueued()
-        .accept(new QueueUpdate(9, Duration.ofSeconds(etaS), Optional.empty()));
+        .accept(new QueueUpdate(9, Duration.ofSeconds(etaS), Optional.empty(), Optional.empty()));
 
     // then
     String told = GatewayFixture.json(join(impatient)).at("/error/message").asText();

@@ -11,6 +11,8 @@ import dev.fairway.agent.gateway.FakeAdmission.Asked;
 import dev.fairway.agent.gateway.GatewayConfig.Caller;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.RejectReason;
+import dev.fairway.schemas.WaitReason;
+import dev.fairway.schemas.WaitsFor;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -106,7 +108,15 @@ class LeaseApiTest {
     fixture.admission.holds = true;
     JsonNode queued = json(fixture.post("/v1/leases", ASK.formatted(0)));
     Asked asked = fixture.admission.asked.get(0);
-    asked.call().onQueued().accept(new QueueUpdate(2, Duration.ofMillis(1_500), Optional.empty()));
+    asked
+        .call()
+        .onQueued()
+        .accept(
+            new QueueUpdate(
+                2,
+                Duration.ofMillis(1_500),
+                Optional.empty(),
+                Optional.of(new WaitsFor(WaitReason.LIMIT, "k/org", "requests"))));
 
     // when
     HttpResponse<String> looked = fixture.get(queued, 0);
@@ -123,6 +133,8 @@ class LeaseApiTest {
     assertThat(looked.statusCode()).isEqualTo(202);
     assertThat(json(looked).path("position").asInt()).isEqualTo(2);
     assertThat(json(looked).path("eta_ms").asInt()).isEqualTo(1_500);
+    assertThat(json(looked).path("waits_for").toString())
+        .isEqualTo("{\"reason\":\"LIMIT\",\"quota\":\"k/org\",\"dimension\":\"requests\"}");
     HttpResponse<String> granted = polled.orTimeout(20, TimeUnit.SECONDS).join();
     assertThat(json(granted).path("status").asText()).isEqualTo("GRANTED");
   }

@@ -59,7 +59,10 @@ class ObservedCallsTest {
     Asked asked = refusedCall();
 
     // when
-    asked.call().onQueued().accept(new QueueUpdate(1, Duration.ofSeconds(9), Optional.empty()));
+    asked
+        .call()
+        .onQueued()
+        .accept(new QueueUpdate(1, Duration.ofSeconds(9), Optional.empty(), Optional.empty()));
 
     // then
     await().atMost(LONG).until(() -> modes().contains(KEPT_BACK));

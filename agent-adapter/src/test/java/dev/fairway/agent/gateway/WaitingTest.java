@@ -11,6 +11,8 @@ import dev.fairway.agent.gateway.GatewayConfig.Waits;
 import dev.fairway.schemas.Outcome;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.Settlement;
+import dev.fairway.schemas.WaitReason;
+import dev.fairway.schemas.WaitsFor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -192,8 +194,8 @@ class WaitingTest {
         .startsWith("text/event-stream");
     String comment = ": waiting\n\n";
     assertThat(text(response.body().readNBytes(comment.length()))).isEqualTo(comment);
-    asked(0).call().onQueued().accept(new QueueUpdate(3, Duration.ofSeconds(12), Optional.empty()));
-    String queued = ": queued, position 3, about 12 s\n\n";
+    asked(0).call().onQueued().accept(waitingForInput(3));
+    String queued = ": queued, position 3, about 12 s for input_tokens of quota 'k/org'\n\n";
     String seen = "";
     while (!seen.endsWith(queued)) {
       seen += text(response.body().readNBytes(1));
@@ -556,7 +558,10 @@ class WaitingTest {
     fixture.waits = holds(Duration.ofSeconds(2));
     CompletableFuture<HttpResponse<String>> answer =
         fixture.postAsync("/v1/messages", GatewayFixture.message("hi"), "x-stainless-timeout", "3");
-    asked(0).call().onQueued().accept(new QueueUpdate(1, Duration.ZERO, Optional.empty()));
+    asked(0)
+        .call()
+        .onQueued()
+        .accept(new QueueUpdate(1, Duration.ZERO, Optional.empty(), Optional.empty()));
 
     // when: the soonest time that anybody is told, and the hold is over by then
     asked(0).refuse(RejectReason.DEADLINE_PASSED, Duration.ofSeconds(5));
@@ -566,6 +571,32 @@ class WaitingTest {
     assertThat(refused.statusCode()).isEqualTo(429);
     assertThat(refused.headers().firstValue("retry-after")).isEmpty();
     assertThat(refused.headers().firstValue("x-should-retry")).contains("false");
+  }
+
+  @Test
+  void shouldSayWhatACallWaitedForWhenItsHoldEnds() {
+    // given
+    fixture.waits = holds(Duration.ofSeconds(2));
+    CompletableFuture<HttpResponse<String>> answer =
+        fixture.postAsync("/v1/messages", GatewayFixture.message("hi"));
+
+    // when
+    asked(0).call().onQueued().accept(waitingForInput(3));
+
+    // then
+    HttpResponse<String> refused = join(answer);
+    assertThat(refused.statusCode()).isEqualTo(429);
+    assertThat(refused.body())
+        .contains(
+            "It was at position 3, waiting for input_tokens of quota 'k/org'.", "fairway why");
+  }
+
+  private static QueueUpdate waitingForInput(int position) {
+    return new QueueUpdate(
+        position,
+        Duration.ofSeconds(12),
+        Optional.empty(),
+        Optional.of(new WaitsFor(WaitReason.LIMIT, "k/org", "input_tokens")));
   }
 
   private static Waits holds(Duration holdMax) {

@@ -26,7 +26,7 @@ final class Decisions {
   }
 
   static Decision queued(String requestId, String agentId, long atMs, int position, long etaMs) {
-    Queued queued = new Queued(position, etaMs, null);
+    Queued queued = new Queued(position, etaMs, null, null);
     return decision(requestId, agentId, atMs, DecisionStatus.QUEUED, null, queued, null);
   }
 

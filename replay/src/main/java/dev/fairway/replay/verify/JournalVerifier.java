@@ -152,7 +152,7 @@ public final class JournalVerifier {
     for (int i = 0; i < Math.max(expected.size(), found.size()); i++) {
       Event journalled = i < expected.size() ? expected.get(i) : null;
       Event decidedNow = i < found.size() ? found.get(i) : null;
-      if (journalled == null || !journalled.equals(decidedNow)) {
+      if (journalled == null || !isSame(journalled, decidedNow)) {
         return "event "
             + i
             + ": journal "
@@ -162,6 +162,26 @@ public final class JournalVerifier {
       }
     }
     return null;
+  }
+
+  /**
+   * Older versions did not write what is waited for: what says nothing of it holds all the same.
+   */
+  private static boolean isSame(Event journalled, Event decidedNow) {
+    return journalled.equals(decidedNow) || journalled.equals(withoutWaitsFor(decidedNow));
+  }
+
+  private static Event withoutWaitsFor(Event event) {
+    if (event instanceof Event.LeaseQueued e) {
+      return e.withoutWaitsFor();
+    }
+    if (event instanceof Event.EtaRevised e) {
+      return e.withoutWaitsFor();
+    }
+    return event instanceof Event.DecisionRepeated e
+            && e.decision() instanceof Event.LeaseQueued queued
+        ? new Event.DecisionRepeated(queued.withoutWaitsFor())
+        : event;
   }
 
   private void chunk(KeyRun run, Snapshot snapshot, AdmissionEvent event) {

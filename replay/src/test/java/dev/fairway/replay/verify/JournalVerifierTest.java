@@ -14,8 +14,10 @@ import dev.fairway.admission.mapping.JournalMapper;
 import dev.fairway.replay.script.QuotaJson;
 import dev.fairway.schemas.AdmissionEvent;
 import dev.fairway.schemas.Amounts;
+import dev.fairway.schemas.DecisionRepeated;
 import dev.fairway.schemas.Estimate;
 import dev.fairway.schemas.LeaseGranted;
+import dev.fairway.schemas.LeaseQueued;
 import dev.fairway.schemas.LeaseRequest;
 import dev.fairway.schemas.LeaseSettled;
 import dev.fairway.schemas.LimitReading;
@@ -25,6 +27,8 @@ import dev.fairway.schemas.Signal;
 import dev.fairway.schemas.SignalLimits;
 import dev.fairway.schemas.TakeSnapshot;
 import dev.fairway.schemas.Usage;
+import dev.fairway.schemas.WaitReason;
+import dev.fairway.schemas.WaitsFor;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Files;
@@ -81,6 +85,35 @@ class JournalVerifierTest {
     assertThat(report.events())
         .isEqualTo(journal.stream().mapToLong(e -> e.getEvents().size()).sum());
     assertThat(report.events()).isGreaterThan(60);
+  }
+
+  @Test
+  void shouldVerifyAJournalOfAVersionThatDidNotTellWhatIsWaitedFor() throws IOException {
+    // given
+    define("q", 6000);
+    request("q", "q1", 5_000);
+    request("q", "q2", 3_000);
+    request("q", "q2", 3_000);
+    List<LeaseQueued> told = new ArrayList<>();
+    for (AdmissionEvent event : journal) {
+      for (Object each : event.getEvents()) {
+        Object decision = each instanceof DecisionRepeated again ? again.getDecision() : each;
+        if (decision instanceof LeaseQueued queued) {
+          told.add(queued);
+        }
+      }
+    }
+    assertThat(told).hasSizeGreaterThan(1).allMatch(queued -> queued.getWaitsFor() != null);
+
+    // when
+    told.get(told.size() - 1).put("waits_for", new WaitsFor(WaitReason.LIMIT, "q", "requests"));
+    VerifyReport wrong = verify(journal);
+    told.forEach(queued -> queued.put("waits_for", null));
+    VerifyReport old = verify(journal);
+
+    // then
+    assertThat(wrong.mismatches()).isEqualTo(1);
+    assertThat(old.firstFindings()).isEmpty();
   }
 
   @Test

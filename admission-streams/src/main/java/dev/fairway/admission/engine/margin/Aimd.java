@@ -52,7 +52,7 @@ public final class Aimd {
     while (quota.restoreDueMs() <= tx.nowMs() && tx.hasRoom()) {
       int from = quota.marginBp();
       int start = quota.policy().marginStartBp();
-      int to = Math.min(start, from + Math.max(1, quota.policy().marginCreepBp()));
+      int to = Math.min(start, from + quota.policy().marginCreepBp());
       tx.emit(new MarginRestored(quota.id(), from, to));
     }
   }

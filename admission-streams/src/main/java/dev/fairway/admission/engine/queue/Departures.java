@@ -2,13 +2,11 @@ package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.Event.HoldReason;
 import dev.fairway.admission.engine.Event.LeaseRejected;
-import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.RejectReason;
 import dev.fairway.admission.engine.state.QuotaState;
 import dev.fairway.admission.engine.state.Transaction;
 import dev.fairway.admission.engine.state.Waiter;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** How a waiting request leaves the queue without a grant. */
 public final class Departures {
@@ -25,24 +23,35 @@ public final class Departures {
             quota,
             waiter,
             RejectReason.DEADLINE_PASSED,
-            "Waited "
-                + (tx.nowMs() - waiter.enqueuedAtMs())
-                + " ms, until its deadline"
-                + (waiter.request().deadlineMs() == null
-                    ? " (it named none: twice the longest wait that is promised)"
-                    : "")
-                + ", "
-                + whyNot(quota),
+            outOfTime(quota, waiter, tx.nowMs()),
             RetryAt.floored(tx.nowMs() + etaMs, tx.nowMs())));
   }
 
+  private static String outOfTime(QuotaState quota, Waiter waiter, long nowMs) {
+    String none =
+        waiter.request().deadlineMs() == null
+            ? " (it named none: twice the longest wait that is promised)"
+            : "";
+    if (waiter.enqueuedAtMs() >= waiter.deadlineMs()) {
+      return "Its deadline"
+          + none
+          + " was over for "
+          + (waiter.enqueuedAtMs() - waiter.deadlineMs())
+          + " ms when its call was refused and put back in line";
+    }
+    return "Waited "
+        + (nowMs - waiter.enqueuedAtMs())
+        + " ms, until its deadline"
+        + none
+        + ", "
+        + whyNot(quota);
+  }
+
   private static String whyNot(QuotaState quota) {
-    List<QuotaState> also = quota.also() == null ? List.of() : quota.also();
-    return Stream.concat(Stream.of(quota), also.stream())
-        .filter(each -> each.definition().state() == State.PAUSED)
-        .findFirst()
-        .map(paused -> "while quota '" + paused.id() + "' is paused; an operator has to resume it")
-        .orElse("before its turn came");
+    QuotaState paused = Gates.paused(quota);
+    return paused == null
+        ? "before its turn came"
+        : "while quota '" + paused.id() + "' is paused; an operator has to resume it";
   }
 
   /**

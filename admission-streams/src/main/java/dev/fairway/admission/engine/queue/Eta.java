@@ -4,10 +4,12 @@ import dev.fairway.admission.engine.Event.LeaseQueued;
 import dev.fairway.admission.engine.OpaqueBytes;
 import dev.fairway.admission.engine.QuotaDefinition.Window;
 import dev.fairway.admission.engine.Rule;
-import dev.fairway.admission.engine.breaker.Ramps;
+import dev.fairway.admission.engine.WaitsFor;
+import dev.fairway.admission.engine.WaitsFor.Reason;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.bucket.FixedPoint;
+import dev.fairway.admission.engine.lease.Takes;
 import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
 import dev.fairway.admission.engine.state.KeyState;
 import dev.fairway.admission.engine.state.QuotaState;
@@ -23,9 +25,6 @@ import java.util.List;
  * operator ends. So 0 means that only such is waited for.
  */
 public final class Eta {
-  /** Longer waits are told as this one. */
-  private static final long LONGEST_MS = 366L * 24 * 3_600_000;
-
   /** Where calls are looked at one by one, so many of those ahead are. */
   static final int ONE_BY_ONE = 64;
 
@@ -43,7 +42,7 @@ public final class Eta {
   public static long leastMs(KeyState key, QuotaState quota, Waiter waiter, long atMs) {
     Ahead ahead = quota.order().ahead(waiter);
     SiblingLines siblings = new SiblingLines(key, quota, atMs);
-    return waitMs(key, quota, waiter, ahead, new PassEta.Head(), siblings, false, atMs);
+    return until(key, quota, waiter, ahead, new PassEta.Head(), siblings, false, atMs).ms();
   }
 
   /** What the line of one quota is told at one time, while nothing changes. */
@@ -62,13 +61,33 @@ public final class Eta {
       this.siblings = new SiblingLines(key, quota, atMs);
     }
 
-    /** Milliseconds until a request of the line, behind those ahead of it, is granted. */
-    public long waitMs(Waiter waiter, Ahead ahead) {
-      return Eta.waitMs(key, quota, waiter, ahead, head, siblings, true, atMs);
+    /**
+     * Until a request of the line, behind those ahead of it, is granted; 0 where nothing is waited
+     * for but a slot, or an operator.
+     */
+    public Wait until(Waiter waiter, Ahead ahead) {
+      return Eta.until(key, quota, waiter, ahead, head, siblings, true, atMs);
+    }
+
+    /**
+     * What such a wait is for. A pause comes first, for it ends when an operator says so; where no
+     * time can be told, it is what the request, or else who is next, finds missing: a slot.
+     */
+    public WaitsFor waitsFor(Waiter waiter, Wait wait) {
+      QuotaState paused = Gates.paused(quota);
+      if (paused != null) {
+        return new WaitsFor(Reason.PAUSE, paused.id(), null);
+      }
+      if (wait.ms() > 0 || quota.also() == null) {
+        return wait.waitsFor();
+      }
+      WaitsFor own = Fit.of(quota, waiter, Takes.of(quota, waiter, atMs), atMs).waitsFor(quota);
+      Turns.Waiting front = own == null ? head.at(quota, atMs) : null;
+      return front == null ? own : front.fit().waitsFor(quota);
     }
   }
 
-  private static long waitMs(
+  private static Wait until(
       KeyState key,
       QuotaState quota,
       Waiter waiter,
@@ -77,30 +96,23 @@ public final class Eta {
       SiblingLines siblings,
       boolean told,
       long atMs) {
-    long inOrder = inOrderMs(quota, waiter, ahead, head, siblings, told, atMs);
-    if (ahead.count() == 0 || inOrder <= 0) {
+    Wait inOrder = inOrder(quota, waiter, ahead, head, siblings, told, atMs);
+    if (ahead.count() == 0 || inOrder.ms() <= 0) {
       return inOrder;
     }
-    long startMs = startMs(quota, atMs);
-    long passing = PassEta.waitMs(key, quota, waiter, head, atMs + startMs);
-    passing = Amounts.saturatedAdd(passing, startMs);
-    if (passing >= inOrder) {
+    Wait start = Gates.start(quota, atMs);
+    Wait passing = start.then(PassEta.until(key, quota, waiter, head, atMs + start.ms()));
+    if (passing.ms() >= inOrder.ms()) {
       return inOrder;
     }
-    passing = outOfGuardMs(quota, Math.max(passing, pacedMs(quota, atMs)), atMs);
+    passing = Gates.outOfGuard(quota, passing.orLonger(Gates.paced(quota, atMs)), atMs);
     for (QuotaState other : quota.also()) {
-      passing = outOfGuardMs(other, Math.max(passing, pacedMs(other, atMs)), atMs);
+      passing = Gates.outOfGuard(other, passing.orLonger(Gates.paced(other, atMs)), atMs);
     }
-    return Math.min(inOrder, passing);
+    return inOrder.orShorter(passing);
   }
 
-  /** Until a hold, a breaker or a ramp lets anybody go. */
-  private static long pacedMs(QuotaState quota, long atMs) {
-    long held = holdMs(quota, atMs);
-    return Math.max(held, Ramps.waitMs(quota, 0, atMs + held, atMs));
-  }
-
-  private static long inOrderMs(
+  private static Wait inOrder(
       QuotaState quota,
       Waiter waiter,
       Ahead ahead,
@@ -108,46 +120,31 @@ public final class Eta {
       SiblingLines siblings,
       boolean told,
       long atMs) {
-    long startMs = startMs(quota, atMs);
-    long fromMs = atMs + startMs;
-    long wait = Math.max(holdMs(quota, atMs), startMs + ceilingMs(quota, waiter, ahead, fromMs));
-    wait = Math.max(wait, startMs + inQuotaMs(quota, waiter, ahead, head, told, fromMs));
-    wait = Math.max(wait, ownRampMs(quota, ahead, atMs));
-    wait = outOfGuardMs(quota, wait, atMs);
+    Wait start = Gates.start(quota, atMs);
+    long fromMs = atMs + start.ms();
+    Wait wait = Gates.hold(quota, atMs);
+    wait = wait.orLonger(start.then(inCeiling(quota, waiter, ahead, fromMs)));
+    wait = wait.orLonger(start.then(inQuota(quota, waiter, ahead, head, told, fromMs)));
+    wait = wait.orLonger(Gates.ownRamp(quota, ahead, atMs));
+    wait = Gates.outOfGuard(quota, wait, atMs);
     if (quota.policy().order().also().isEmpty() || quota.also() == null) {
-      return Math.min(wait, LONGEST_MS);
+      return wait.atMost(Gates.LONGEST_MS);
     }
     for (QuotaState other : quota.also()) {
-      wait = Math.max(wait, holdMs(other, atMs));
-      wait = Math.max(wait, rampMs(other, ahead, atMs));
-      wait = Math.max(wait, startMs + inOtherMs(quota, other, waiter, ahead, siblings, fromMs));
-      wait = outOfGuardMs(other, wait, atMs);
+      wait = wait.orLonger(Gates.hold(other, atMs));
+      wait = wait.orLonger(Gates.rampOf(other, ahead, atMs));
+      wait = wait.orLonger(start.then(inOther(quota, other, waiter, ahead, siblings, fromMs)));
+      wait = Gates.outOfGuard(other, wait, atMs);
     }
-    return Math.min(wait, LONGEST_MS);
+    return wait.atMost(Gates.LONGEST_MS);
   }
 
-  /** Right after a reset nothing is granted. */
-  private static long outOfGuardMs(QuotaState quota, long waitMs, long atMs) {
-    return waitMs >= LONGEST_MS ? waitMs : quota.afterResetsMs(atMs + waitMs) - atMs;
-  }
-
-  private static long ownRampMs(QuotaState quota, Ahead ahead, long atMs) {
-    List<QuotaState> also = quota.also() == null ? List.of() : quota.also();
-    long phase = Ramps.phase(quota, also, ahead.demand());
-    return Ramps.waitMs(quota, phase, atMs + holdMs(quota, atMs), atMs);
-  }
-
-  private static long rampMs(QuotaState other, Ahead ahead, long atMs) {
-    long phase = Ramps.phase(other, ahead.demand());
-    return Ramps.waitMs(other, phase, atMs + holdMs(other, atMs), atMs);
-  }
-
-  private static long inQuotaMs(
+  private static Wait inQuota(
       QuotaState quota, Waiter waiter, Ahead ahead, PassEta.Head head, boolean told, long atMs) {
     // By sums alone who is told its wait may be sent away for another.
     boolean counts = told || quota.policy().rules().has(Rule.EXACT_ETA);
-    long byTag = counts ? frontMs(quota, waiter, ahead, head, atMs) : 0;
-    long byReserve = 0;
+    Wait byTag = counts ? untilFront(quota, waiter, ahead, head, atMs) : Wait.NONE;
+    Wait byReserve = Wait.NONE;
     boolean parts = !ahead.byTenant().isEmpty() || quota.reserves().any();
     boolean windowed =
         quota.policy().rules().has(Rule.EXACT_ETA)
@@ -160,29 +157,29 @@ public final class Eta {
       if (d.refills() && quota.limits(d)) {
         if (parts) {
           PartsEta eta = new PartsEta(quota, waiter, ahead, lanes, d, atMs);
-          byTag = Math.max(byTag, eta.byTagMs());
-          byReserve = Math.max(byReserve, eta.byReserveMs());
+          byTag = byTag.orLonger(eta.byTagMs(), Reason.LIMIT, quota, d);
+          byReserve = byReserve.orLonger(eta.byReserveMs(), Reason.RESERVE, quota, d);
         } else {
           long own = quota.need(d, waiter.standing().role(), waiter.estimate());
           long needed = Amounts.saturatedAdd(ahead.demand().get(d), own);
-          byTag =
-              Math.max(
-                  byTag,
-                  WindowEta.applies(quota, d, ahead, own)
-                      ? WindowEta.waitMs(quota, d, ahead, first, own, atMs)
-                      : quota.expectedMsUntil(d, needed, atMs));
+          long ms =
+              WindowEta.applies(quota, d, ahead, own)
+                  ? WindowEta.waitMs(quota, d, ahead, first, own, atMs)
+                  : quota.expectedMsUntil(d, needed, atMs);
+          byTag = byTag.orLonger(ms, Reason.LIMIT, quota, d);
         }
         if (quota.lastMinute().counts(d)) {
           long last =
               told
                   ? RollingEta.waitMs(quota, d, waiter, ahead, first, atMs)
                   : lastMinuteMs(quota, d, waiter, ahead.demand(), atMs);
-          byTag = Math.max(byTag, last);
+          byTag = byTag.orLonger(last, Reason.LIMIT, quota, d);
         }
-        byReserve = Math.max(byReserve, lastMinuteMs(quota, d, waiter, ahead.inLanes(), atMs));
+        long lane = lastMinuteMs(quota, d, waiter, ahead.inLanes(), atMs);
+        byReserve = byReserve.orLonger(lane, Reason.LIMIT, quota, d);
       }
     }
-    return parts ? Math.min(byTag, byReserve) : byTag;
+    return parts ? byTag.orShorter(byReserve) : byTag;
   }
 
   /**
@@ -190,21 +187,21 @@ public final class Eta {
    * tell: for what its tenant's ceiling lets its tenant take, or for the part of its need that its
    * charge is not, which is there again for who comes next.
    */
-  private static long frontMs(
+  private static Wait untilFront(
       QuotaState quota, Waiter waiter, Ahead ahead, PassEta.Head head, long atMs) {
     boolean bySums = !quota.policy().rules().has(Rule.EXACT_ETA) && ahead.byTenant().isEmpty();
     if (bySums || quota.also() == null) {
-      return 0;
+      return Wait.NONE;
     }
     Turns.Waiting front = head.at(quota, atMs);
     if (front == null || front.fit().dueMs() == PassEta.NEVER) {
-      return 0;
+      return Wait.NONE;
     }
     long tag = quota.order().topTag(waiter);
     long frontTag = quota.order().topTag(front.head());
     boolean behind =
         frontTag < tag || (frontTag == tag && front.head().arrival() < waiter.arrival());
-    return behind ? Math.max(0, front.fit().dueMs() - atMs) : 0;
+    return behind ? Wait.NONE.orLonger(front.fit().waitFrom(quota, atMs)) : Wait.NONE;
   }
 
   /** What the first of those ahead take, in order. */
@@ -235,23 +232,25 @@ public final class Eta {
 
   /** Whether it is its tenant's own bucket that a wait is for. */
   public static boolean atCeiling(QuotaState quota, Waiter waiter, long waitMs, long atMs) {
-    long startMs = startMs(quota, atMs);
+    long startMs = Gates.start(quota, atMs).ms();
     Ahead ahead = quota.order().ahead(waiter);
-    return waitMs > 0 && startMs + ceilingMs(quota, waiter, ahead, atMs + startMs) >= waitMs;
+    long ceilingMs = inCeiling(quota, waiter, ahead, atMs + startMs).ms();
+    return waitMs > 0 && startMs + ceilingMs >= waitMs;
   }
 
   /** Its tenant's own bucket serves its tenant alone. */
-  private static long ceilingMs(QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
+  private static Wait inCeiling(QuotaState quota, Waiter waiter, Ahead ahead, long atMs) {
     String tenant = waiter.standing().tenant();
     ShareBuckets ceiling = quota.tenant(tenant).ceiling();
     Amounts before = ahead.byTenant().getOrDefault(tenant, Amounts.NONE);
-    long wait = 0;
+    Wait wait = Wait.NONE;
     for (int i = 0; i < Dimension.count() && ceiling != null; i++) {
       Dimension d = Dimension.of(i);
       if (d.refills() && ceiling.has(d)) {
         long own = Math.min(waiter.estimate().get(d), ceiling.cap(quota, d));
         long needed = Amounts.saturatedAdd(before.get(d), own);
-        wait = Math.max(wait, ceiling.msUntil(quota, d, needed, atMs));
+        long ms = ceiling.msUntil(quota, d, needed, atMs);
+        wait = wait.orLonger(ms, Reason.TENANT_CEILING, quota, d);
       }
     }
     return wait;
@@ -261,7 +260,7 @@ public final class Eta {
    * Who of any quota that takes from the same one comes before it takes before it: of those that
    * cannot go yet, the ones that can before it goes.
    */
-  private static long inOtherMs(
+  private static Wait inOther(
       QuotaState quota,
       QuotaState other,
       Waiter waiter,
@@ -272,24 +271,25 @@ public final class Eta {
     Amounts before = ahead.demand();
     for (SiblingLines.Line line : siblings.of(other)) {
       if (line.opensAtMs() > atMs
-          && line.opensAtMs() >= atMs + refillMs(other, waiter, before, atMs)) {
+          && line.opensAtMs() >= atMs + refill(other, waiter, before, atMs).ms()) {
         break; // They are in order of when they open.
       }
       before = before.plus(line.before(topTag, quota).demand());
     }
-    return refillMs(other, waiter, before, atMs);
+    return refill(other, waiter, before, atMs);
   }
 
   /** Until another quota holds what a request takes of it behind that much. */
-  private static long refillMs(QuotaState other, Waiter waiter, Amounts before, long atMs) {
-    long wait = 0;
+  private static Wait refill(QuotaState other, Waiter waiter, Amounts before, long atMs) {
+    Wait wait = Wait.NONE;
     for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (d.refills() && other.limits(d)) {
         long own = other.need(d, waiter.standing().role(), waiter.demand());
         long kept = other.reserves().any() ? other.reserves().keptForOthers(null, d, atMs) : 0;
         long needed = Amounts.saturatedAdd(before.get(d), Amounts.saturatedAdd(own, kept));
-        wait = Math.max(wait, other.expectedMsUntil(d, needed, atMs));
+        long ms = other.expectedMsUntil(d, needed, atMs);
+        wait = wait.orLonger(ms, Reason.LIMIT, other, d);
       }
     }
     return wait;
@@ -299,15 +299,16 @@ public final class Eta {
   public static LeaseQueued told(
       KeyState key, QuotaState quota, Waiter waiter, long atMs, OpaqueBytes correlation) {
     Ahead ahead = quota.order().ahead(waiter);
-    SiblingLines siblings = new SiblingLines(key, quota, atMs);
-    long etaMs = waitMs(key, quota, waiter, ahead, new PassEta.Head(), siblings, true, atMs);
+    Review review = new Review(key, quota, atMs);
+    Wait wait = review.until(waiter, ahead);
     return new LeaseQueued(
         quota.id(),
         waiter.request().requestId(),
         waiter.request().agentId(),
         ahead.count() + 1,
-        etaMs,
-        p90Ms(quota, waiter, etaMs),
+        wait.ms(),
+        p90Ms(quota, waiter, wait.ms()),
+        review.waitsFor(waiter, wait),
         correlation);
   }
 
@@ -319,7 +320,7 @@ public final class Eta {
     Double factor = quota.statistics().etaP90Factor(waiter.standing().role());
     return factor == null || etaMs == 0
         ? null
-        : (Long) Math.min(Math.round(etaMs * factor), LONGEST_MS);
+        : (Long) Math.min(Math.round(etaMs * factor), Gates.LONGEST_MS);
   }
 
   /** The longer of the quota's promise and twice the time in which this charge refills. */
@@ -352,43 +353,11 @@ public final class Eta {
         }
       }
     }
-    return Math.min(longest, LONGEST_MS);
+    return Math.min(longest, Gates.LONGEST_MS);
   }
 
   private static long twice(long unitsPerMs, long charge) {
     long refillMs = FixedPoint.msUntil(unitsPerMs, charge, 0);
     return Amounts.saturatedAdd(refillMs, refillMs);
-  }
-
-  /**
-   * Until anything is granted at all: the buckets fill until then, and no further than their caps.
-   * Where ETAs are sums, nothing is added up during a hold.
-   */
-  private static long startMs(QuotaState quota, long atMs) {
-    boolean others = !quota.policy().order().also().isEmpty() && quota.also() != null;
-    return quota.policy().rules().has(Rule.EXACT_ETA)
-        ? opensMs(quota, others ? quota.also() : List.of(), atMs)
-        : 0;
-  }
-
-  /** Until no hold and no breaker is in the way, in a quota and in those that it takes from. */
-  static long opensMs(QuotaState quota, List<QuotaState> others, long atMs) {
-    long untilMs = untilOpenMs(quota, atMs);
-    for (QuotaState other : others) {
-      untilMs = Math.max(untilMs, untilOpenMs(other, atMs));
-    }
-    return untilMs;
-  }
-
-  private static long untilOpenMs(QuotaState quota, long atMs) {
-    long probeMs = quota.breaker().isOpen() ? quota.breaker().untilMs() - atMs : 0;
-    return Math.max(holdMs(quota, atMs), probeMs);
-  }
-
-  private static long holdMs(QuotaState quota, long atMs) {
-    if (quota.holdReason(atMs) == null) {
-      return 0;
-    }
-    return quota.holdUntilMs() == null ? LONGEST_MS : quota.holdUntilMs() - atMs;
   }
 }

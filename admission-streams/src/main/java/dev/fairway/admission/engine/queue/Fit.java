@@ -1,5 +1,7 @@
 package dev.fairway.admission.engine.queue;
 
+import dev.fairway.admission.engine.WaitsFor;
+import dev.fairway.admission.engine.WaitsFor.Reason;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Takes;
@@ -16,8 +18,15 @@ import dev.fairway.admission.engine.state.Waiter;
  * @param ceilingDueMs when its tenant's bucket has it
  * @param binding quota that has it last
  * @param dimension dimension of that quota that has it last, or null if all is there
+ * @param ceilingDimension dimension of its tenant's bucket that has it last, or null likewise
  */
-record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dimension dimension) {
+record Fit(
+    long dueMs,
+    long ownDueMs,
+    long ceilingDueMs,
+    QuotaState binding,
+    Dimension dimension,
+    Dimension ceilingDimension) {
 
   /** Steps of a bisection that ends at the millisecond, for any wait that can be told. */
   private static final int STEPS = 64;
@@ -30,13 +39,33 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
     for (Takes.Share share : takes.also()) {
       search.in(share.quota(), share.charge(), null);
     }
-    long ceilingDueMs = ceilingDueMs(quota, waiter, takes.own(), atMs);
+    Search share = new Search(waiter, atMs);
+    share.inCeiling(quota, takes.own());
     return new Fit(
-        Math.max(search.dueMs, ceilingDueMs),
+        Math.max(search.dueMs, share.dueMs),
         ownDueMs,
-        ceilingDueMs,
+        share.dueMs,
         search.binding,
-        search.dimension);
+        search.dimension,
+        share.dimension);
+  }
+
+  /** How long from that time on, and what for. */
+  Wait waitFrom(QuotaState quota, long atMs) {
+    long ms = dueMs == Long.MAX_VALUE ? dueMs : dueMs - atMs;
+    return new Wait(ms, waitsFor(quota));
+  }
+
+  /**
+   * What is there last, or null if all is there.
+   *
+   * @param quota the quota of the request
+   */
+  WaitsFor waitsFor(QuotaState quota) {
+    if (ceilingDimension != null && ceilingDueMs == dueMs) {
+      return new WaitsFor(Reason.TENANT_CEILING, quota.id(), ceilingDimension);
+    }
+    return dimension == null ? null : new WaitsFor(Reason.LIMIT, binding.id(), dimension);
   }
 
   /** Whether what a request takes from a quota that its own takes from too is there. */
@@ -69,29 +98,13 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
     return waiter.attempt() > 1 || quota.reserves().of(leaseClass) == null ? null : leaseClass;
   }
 
-  private static long ceilingDueMs(QuotaState quota, Waiter waiter, Amounts charge, long atMs) {
-    ShareBuckets ceiling = quota.tenant(waiter.standing().tenant()).ceiling();
-    long due = atMs;
-    for (int i = 0; i < Dimension.count() && ceiling != null; i++) {
-      Dimension d = Dimension.of(i);
-      if (ceiling.has(d)) {
-        long need = Math.min(charge.get(d), ceiling.cap(quota, d));
-        if (d.refills()) {
-          due = Math.max(due, later(atMs, ceiling.msUntil(quota, d, Math.max(0, need), atMs)));
-        } else if (ceiling.usable(quota, d, atMs) < need) {
-          return Long.MAX_VALUE;
-        }
-      }
-    }
-    return due;
-  }
-
   private static long later(long atMs, long ms) {
     return Amounts.saturatedAdd(atMs, ms);
   }
 
   private static final class Search {
     private final String role;
+    private final String tenant;
     private final long atMs;
     private long dueMs;
     private QuotaState binding;
@@ -99,6 +112,7 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
 
     Search(Waiter waiter, long atMs) {
       this.role = waiter.standing().role();
+      this.tenant = waiter.standing().tenant();
       this.atMs = atMs;
       this.dueMs = atMs;
     }
@@ -107,13 +121,31 @@ record Fit(long dueMs, long ownDueMs, long ceilingDueMs, QuotaState binding, Dim
       for (int i = 0; i < Dimension.count(); i++) {
         Dimension d = Dimension.of(i);
         if (quota.limits(d)) {
-          long due = dueMs(quota, d, charge, reserveOf);
-          if (due > dueMs) {
-            dueMs = due;
-            binding = quota;
-            dimension = d;
+          found(quota, d, dueMs(quota, d, charge, reserveOf));
+        }
+      }
+    }
+
+    void inCeiling(QuotaState quota, Amounts charge) {
+      ShareBuckets ceiling = quota.tenant(tenant).ceiling();
+      for (int i = 0; i < Dimension.count() && ceiling != null; i++) {
+        Dimension d = Dimension.of(i);
+        if (ceiling.has(d)) {
+          long need = Math.min(charge.get(d), ceiling.cap(quota, d));
+          if (d.refills()) {
+            found(quota, d, later(atMs, ceiling.msUntil(quota, d, Math.max(0, need), atMs)));
+          } else if (ceiling.usable(quota, d, atMs) < need) {
+            found(quota, d, Long.MAX_VALUE);
           }
         }
+      }
+    }
+
+    private void found(QuotaState quota, Dimension d, long due) {
+      if (due > dueMs) {
+        dueMs = due;
+        binding = quota;
+        dimension = d;
       }
     }
 

@@ -2,6 +2,7 @@ package dev.fairway.admission.engine.queue;
 
 import dev.fairway.admission.engine.Event.Lane;
 import dev.fairway.admission.engine.Rule;
+import dev.fairway.admission.engine.WaitsFor.Reason;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.bucket.Dimension;
 import dev.fairway.admission.engine.lease.Takes;
@@ -21,6 +22,8 @@ import java.util.List;
 final class PassEta {
   /** It does not pass, or nobody knows when. */
   static final long NEVER = Long.MAX_VALUE;
+
+  private static final Wait NO_WAY = new Wait(NEVER, null);
 
   private final QuotaState quota;
   private final Waiter waiter;
@@ -51,28 +54,29 @@ final class PassEta {
   }
 
   /**
-   * Milliseconds until a request, in line or not, passes the head, as far as buckets go; {@link
-   * #NEVER} where it does not.
+   * Until a request, in line or not, passes the head, as far as buckets go; {@link #NEVER} where it
+   * does not.
    */
-  static long waitMs(KeyState key, QuotaState quota, Waiter waiter, Head head, long atMs) {
+  static Wait until(KeyState key, QuotaState quota, Waiter waiter, Head head, long atMs) {
     if (!quota.policy().rules().has(Rule.EXACT_ETA) || quota.also() == null) {
-      return NEVER;
+      return NO_WAY;
     }
     Turns.Waiting front = head.at(quota, atMs);
     if (front == null
         || front.head().arrival() == waiter.arrival()
         || front.fit().dueMs() <= atMs) {
-      return NEVER;
+      return NO_WAY;
     }
     PassEta eta = new PassEta(quota, waiter, atMs);
-    long due = Math.min(eta.byBackfillMs(front), eta.byReserveMs());
+    Wait wait = eta.byBackfill(front).orShorter(eta.byReserve());
     // Later than the head it passes nobody.
-    return due >= front.fit().dueMs() || new Turns(key, quota, atMs).keepsBack(quota)
-        ? NEVER
-        : due - atMs;
+    return wait.ms() >= front.fit().waitFrom(quota, atMs).ms()
+            || new Turns(key, quota, atMs).keepsBack(quota)
+        ? NO_WAY
+        : wait;
   }
 
-  private long byBackfillMs(Turns.Waiting front) {
+  private Wait byBackfill(Turns.Waiting front) {
     Backfill rule = Backfill.behind(front);
     Lane lane = rule == null ? null : rule.lane(takes);
     TenantState tenant = quota.tenant(waiter.standing().tenant());
@@ -80,12 +84,12 @@ final class PassEta {
         || !rule.hasRoom(lane, takes)
         || !Backfill.hasShareLeft(quota, front.head(), waiter)
         || Passers.atItsCeiling(quota, tenant, atMs)) {
-      return NEVER;
+      return NO_WAY;
     }
     Passers passers = new Passers(front, rule, atMs);
     Takes ahead = null;
     Takes inLane = takes;
-    long due = atMs;
+    Wait wait = Wait.NONE;
     Waiter next = passers.next();
     while (next != null && isBefore(next)) {
       Takes taken = slotless(Takes.of(quota, next, atMs));
@@ -93,24 +97,24 @@ final class PassEta {
       if (rule.lane(taken) == lane) {
         // Who is next of its lane keeps it closed until it goes itself.
         inLane = plus(inLane, taken);
-        due = Math.max(due, Fit.of(quota, next, ahead, atMs).dueMs());
+        wait = wait.orLonger(Fit.of(quota, next, ahead, atMs).waitFrom(quota, atMs));
       }
       if (!rule.hasRoom(lane, inLane)) {
-        return NEVER;
+        return NO_WAY;
       }
       next = passers.next();
     }
     if (next == null && passers.hasMore()) {
-      return NEVER;
+      return NO_WAY;
     }
     Takes sum = ahead == null ? takes : plus(takes, ahead);
-    return Math.max(due, Fit.of(quota, waiter, sum, atMs).dueMs());
+    return wait.orLonger(Fit.of(quota, waiter, sum, atMs).waitFrom(quota, atMs));
   }
 
-  private long byReserveMs() {
+  private Wait byReserve() {
     String leaseClass = Fit.reserveClass(quota, waiter);
     if (leaseClass == null || Fit.reserveDueMs(quota, waiter, takes, atMs) == NEVER) {
-      return NEVER;
+      return NO_WAY;
     }
     long lane = 1L << quota.policy().order().laneOf(leaseClass);
     Takes sum = takes;
@@ -119,7 +123,7 @@ final class PassEta {
       Waiter next = tenant.nextInLane(lane, null);
       while (next != null && isBefore(next)) {
         if (seen++ >= Passers.CANDIDATES) {
-          return NEVER;
+          return NO_WAY;
         }
         Takes taken = slotless(Takes.of(quota, next, atMs));
         boolean carried = Fit.reserveDueMs(quota, next, taken, atMs) != NEVER;
@@ -128,15 +132,15 @@ final class PassEta {
       }
     }
     ShareBuckets reserve = quota.reserves().of(leaseClass);
-    long due = Fit.of(quota, waiter, sum, atMs).dueMs();
-    for (int i = 0; i < Dimension.count() && due != NEVER; i++) {
+    Wait wait = Fit.of(quota, waiter, sum, atMs).waitFrom(quota, atMs);
+    for (int i = 0; i < Dimension.count(); i++) {
       Dimension d = Dimension.of(i);
       if (reserve.has(d)) {
         long untilMs = reserve.msUntil(quota, d, sum.own().get(d), atMs);
-        due = Math.max(due, Amounts.saturatedAdd(atMs, untilMs));
+        wait = wait.orLonger(untilMs, Reason.RESERVE, quota, d);
       }
     }
-    return due;
+    return wait;
   }
 
   private boolean isBefore(Waiter other) {

@@ -1,6 +1,5 @@
 package dev.fairway.admission.engine.queue;
 
-import dev.fairway.admission.engine.QuotaDefinition.State;
 import dev.fairway.admission.engine.bucket.Amounts;
 import dev.fairway.admission.engine.queue.AdmissionOrder.Ahead;
 import dev.fairway.admission.engine.state.KeyState;
@@ -67,18 +66,14 @@ final class SiblingLines {
 
   private long opensAtMs(QuotaState taker) {
     List<QuotaState> others = taker.also();
-    if (others == null || isPaused(taker) || others.stream().anyMatch(SiblingLines::isPaused)) {
+    if (others == null || Gates.paused(taker) != null) {
       return Long.MAX_VALUE;
     }
     Turns.Waiting front = Turns.front(taker, atMs);
     if (front != null && waitsForSlot(front)) {
       return Long.MAX_VALUE;
     }
-    return Amounts.saturatedAdd(atMs, Eta.opensMs(taker, others, atMs));
-  }
-
-  private static boolean isPaused(QuotaState each) {
-    return each.definition().state() == State.PAUSED;
+    return Amounts.saturatedAdd(atMs, Gates.opens(taker, others, atMs).ms());
   }
 
   /** A slot that both wait for lets both go. */

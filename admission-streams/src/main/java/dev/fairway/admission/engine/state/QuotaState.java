@@ -186,9 +186,11 @@ public final class QuotaState {
     return lastCutAtMs;
   }
 
-  /** When the margin recovers by one step, or {@link Long#MAX_VALUE}. */
+  /** When the margin recovers by one step, or {@link Long#MAX_VALUE}: never by steps of nothing. */
   public long restoreDueMs() {
-    return restoreFromMs == null ? Long.MAX_VALUE : restoreFromMs + policy.cleanIntervalMs();
+    return restoreFromMs == null || policy.marginCreepBp() == 0
+        ? Long.MAX_VALUE
+        : restoreFromMs + policy.cleanIntervalMs();
   }
 
   /** Why nothing is granted at that time, or null. */

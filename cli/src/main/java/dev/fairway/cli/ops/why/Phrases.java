@@ -4,8 +4,6 @@ import dev.fairway.schemas.Amounts;
 import dev.fairway.schemas.BreakerCause;
 import dev.fairway.schemas.BreakerClosed;
 import dev.fairway.schemas.BreakerOpened;
-import dev.fairway.schemas.BucketsResynced;
-import dev.fairway.schemas.DimensionResync;
 import dev.fairway.schemas.LeaseGranted;
 import dev.fairway.schemas.LeaseRejected;
 import dev.fairway.schemas.LeaseRequest;
@@ -14,11 +12,13 @@ import dev.fairway.schemas.Quota;
 import dev.fairway.schemas.QuotaHeld;
 import dev.fairway.schemas.QuotaState;
 import dev.fairway.schemas.RampStarted;
+import dev.fairway.schemas.WaitReason;
+import dev.fairway.schemas.WaitWords;
 import dev.fairway.schemas.WaiterRow;
+import dev.fairway.schemas.WaitsFor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 
 /** What the journal's records say, in words. */
 final class Phrases {
@@ -79,15 +79,25 @@ final class Phrases {
   /**
    * What who waits was told.
    *
+   * @param waitsFor what for, or null if that was not told
+   * @param quota quota of the request
    * @param definition the quota's at that time, or null if it is not known
    */
-  static String eta(String told, int position, long etaMs, Quota definition) {
-    return told
-        + " at position "
-        + position
+  static String eta(
+      String told, int position, long etaMs, WaitsFor waitsFor, String quota, Quota definition) {
+    String place = told + " at position " + position;
+    if (waitsFor == null) {
+      return place
+          + (etaMs == 0
+              ? ", no wait for tokens: " + awaited(definition)
+              : ", about " + seconds(etaMs) + " to wait");
+    }
+    String what = "for " + WaitWords.of(waitsFor, quota);
+    boolean paused = waitsFor.getReason() == WaitReason.PAUSE;
+    return place
         + (etaMs == 0
-            ? ", no wait for tokens: " + awaited(definition)
-            : ", about " + seconds(etaMs) + " to wait");
+            ? ", no wait for tokens: " + what
+            : ", about " + seconds(etaMs) + " to wait" + (paused ? ", and " : " ") + what);
   }
 
   /** What ends a wait that is none for tokens. */
@@ -230,23 +240,6 @@ final class Phrases {
         what,
         fromBp / BASIS_POINTS_PER_PERCENT,
         toBp / BASIS_POINTS_PER_PERCENT);
-  }
-
-  static Optional<String> resync(BucketsResynced resynced) {
-    List<String> parts = new ArrayList<>();
-    for (DimensionResync dimension : resynced.getDimensions()) {
-      if (dimension.getBefore() != dimension.getAfter()) {
-        parts.add(
-            dimension.getDimension()
-                + " from "
-                + dimension.getBefore()
-                + " to "
-                + dimension.getAfter());
-      }
-    }
-    return parts.isEmpty()
-        ? Optional.empty()
-        : Optional.of("the provider's headers set the balance: " + String.join(", ", parts));
   }
 
   static String adjusted(Amounts adjusted) {

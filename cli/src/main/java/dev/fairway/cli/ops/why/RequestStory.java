@@ -37,6 +37,7 @@ import dev.fairway.schemas.Settlement;
 import dev.fairway.schemas.SettlementIgnored;
 import dev.fairway.schemas.UnleasedCharged;
 import dev.fairway.schemas.WaiterRow;
+import dev.fairway.schemas.WaitsFor;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -84,6 +85,9 @@ public final class RequestStory {
   private final Map<String, Quota> definitions = new HashMap<>();
   private Repeats repeats = Repeats.NONE;
   private int repeatsEntry = -1;
+  private WaitsFor waitsFor;
+  private Resyncs resyncs = new Resyncs();
+  private int resyncsEntry = -1;
   private long arrivedAtMs;
   private String outcome = "unknown";
 
@@ -244,10 +248,12 @@ public final class RequestStory {
   private boolean answered(long atMs, Object event) {
     if (event instanceof LeaseQueued e) {
       if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        waitsFor = e.getWaitsFor();
         told(atMs, "queued", "told: in line", e.getPosition(), e.getEtaMs());
       }
     } else if (event instanceof EtaRevised e) {
       if (isMine(e.getQuota(), e.getAgentId(), e.getRequestId())) {
+        waitsFor = e.getWaitsFor();
         told(atMs, "eta_revised", "told again: in line", e.getPosition(), e.getEtaMs());
       }
     } else if (event instanceof DecisionRepeated e) {
@@ -266,7 +272,7 @@ public final class RequestStory {
   }
 
   private void told(long atMs, String kind, String how, int position, long etaMs) {
-    add(atMs, kind, Phrases.eta(how, position, etaMs, definitions.get(quota)));
+    add(atMs, kind, Phrases.eta(how, position, etaMs, waitsFor, quota, definitions.get(quota)));
   }
 
   private boolean leaseChanged(long atMs, Object event) {
@@ -338,8 +344,9 @@ public final class RequestStory {
           "no answer named the lower limit any more: the defined one of "
               + e.getDimension()
               + " is in force again");
-    } else if (event instanceof BucketsResynced e && e.getQuota().equals(quota)) {
-      Phrases.resync(e).ifPresent(text -> add(atMs, "resynced", text));
+    } else if (event instanceof BucketsResynced e) {
+      resyncs.told(e, waitsFor, quota).ifPresent(text -> add(atMs, "resynced", text));
+      resyncs.sum().ifPresent(text -> resyncedOthers(atMs, text));
     } else if (event instanceof QuotaDefined e && e.getDefinition().getId().equals(quota)) {
       add(
           atMs,
@@ -418,8 +425,24 @@ public final class RequestStory {
     }
   }
 
+  /** One entry for all of a wait, where the first of them came. */
+  private void resyncedOthers(long atMs, String text) {
+    if (resyncsEntry >= 0) {
+      long fromMs = entries.get(resyncsEntry).atMs();
+      entries.set(resyncsEntry, new StoryEntry(fromMs, "resynced_others", text));
+    } else if (entries.size() < ENTRIES_MAX) {
+      resyncsEntry = entries.size();
+      entries.add(new StoryEntry(atMs, "resynced_others", text));
+    } else {
+      entriesDropped++;
+    }
+  }
+
   private void changed(String newOutcome) {
     outcome = newOutcome;
+    waitsFor = null;
+    resyncs = new Resyncs();
+    resyncsEntry = -1;
     repeats = Repeats.NONE;
     repeatsEntry = -1;
   }

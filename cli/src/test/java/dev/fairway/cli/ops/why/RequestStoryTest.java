@@ -9,9 +9,11 @@ import dev.fairway.schemas.BreakerCause;
 import dev.fairway.schemas.BreakerClosed;
 import dev.fairway.schemas.BreakerHalfOpen;
 import dev.fairway.schemas.BreakerOpened;
+import dev.fairway.schemas.BucketsResynced;
 import dev.fairway.schemas.Cause;
 import dev.fairway.schemas.CauseKind;
 import dev.fairway.schemas.DecisionRepeated;
+import dev.fairway.schemas.DimensionResync;
 import dev.fairway.schemas.Estimate;
 import dev.fairway.schemas.EtaRevised;
 import dev.fairway.schemas.HoldReason;
@@ -30,7 +32,9 @@ import dev.fairway.schemas.RefuseRequest;
 import dev.fairway.schemas.RejectReason;
 import dev.fairway.schemas.RequestLease;
 import dev.fairway.schemas.Tick;
+import dev.fairway.schemas.WaitReason;
 import dev.fairway.schemas.WaiterRow;
+import dev.fairway.schemas.WaitsFor;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -248,7 +252,7 @@ class RequestStoryTest {
 
     // when
     tick(20, defined(QuotaState.ACTIVE));
-    tick(30, new EtaRevised(QUOTA, "r", "a", 1, 0L, null, null));
+    tick(30, new EtaRevised(QUOTA, "r", "a", 1, 0L, null, null, null));
 
     // then
     assertThat(texts("queued"))
@@ -256,6 +260,87 @@ class RequestStoryTest {
             "told: in line at position 1, no wait for tokens: until the quota is resumed");
     assertThat(texts("eta_revised"))
         .containsExactly("told again: in line at position 1, no wait for tokens: for a free slot");
+  }
+
+  @Test
+  void shouldSayWhichLimitItWaitsForAndSumUpWhatHeadersDidToOthers() {
+    // given
+    request(
+        10,
+        "r",
+        "a",
+        enqueued("r", "a", 1, 1_000, 100),
+        queued("r", "a", 3, 7_600, WaitReason.LIMIT, QUOTA, "input_tokens"));
+
+    // when: headers set three limits, over and over
+    tick(20, resynced(QUOTA, "output_tokens", 19_667, 19_617));
+    tick(30, resynced(QUOTA, "input_tokens", 120, 90));
+    tick(40, resynced(QUOTA, "output_tokens", 19_600, 19_580));
+    tick(50, resynced(QUOTA, "requests", 118, 117));
+    tick(60, resynced("k/other", "output_tokens", 1, 2));
+    tick(70, granted("r", "a"));
+
+    // then
+    assertThat(texts("queued"))
+        .containsExactly("told: in line at position 3, about 7.6 s to wait for input_tokens");
+    assertThat(texts("resynced"))
+        .containsExactly("the provider's headers set the balance: input_tokens from 120 to 90");
+    assertThat(texts("resynced_others"))
+        .containsExactly(
+            "the provider's headers set limits that it did not wait for: output_tokens 2 times,"
+                + " from 19667 to 19580; requests once, from 118 to 117");
+  }
+
+  @Test
+  void shouldTellHeadersOfTheSharedQuotaThatItWaitsFor() {
+    // given
+    request(
+        10,
+        "r",
+        "a",
+        enqueued("r", "a", 1, 1_000, 100),
+        queued("r", "a", 1, 900, WaitReason.LIMIT, "k/org", "requests"));
+
+    // when
+    tick(20, resynced("k/org", "requests", 9, 3));
+
+    // then
+    assertThat(texts("queued"))
+        .containsExactly(
+            "told: in line at position 1, about 0.9 s to wait for requests of quota 'k/org'");
+    assertThat(texts("resynced"))
+        .containsExactly(
+            "the provider's headers set the balance of quota 'k/org': requests from 9 to 3");
+  }
+
+  @Test
+  void shouldTellAllHeadersWhereAnOlderJournalDoesNotSayWhatWasWaitedFor() {
+    // given
+    request(10, "r", "a", enqueued("r", "a", 1, 1_000, 100), queued("r", "a", 1, 900));
+
+    // when
+    tick(20, resynced(QUOTA, "output_tokens", 9, 3));
+
+    // then
+    assertThat(texts("queued")).containsExactly("told: in line at position 1, about 0.9 s to wait");
+    assertThat(texts("resynced"))
+        .containsExactly("the provider's headers set the balance: output_tokens from 9 to 3");
+    assertThat(texts("resynced_others")).isEmpty();
+  }
+
+  @Test
+  void shouldSayThatAPausedQuotaWaitsForItsOperatorWhateverTheEta() {
+    request(
+        10,
+        "r",
+        "a",
+        enqueued("r", "a", 1, 1_000, 100),
+        queued("r", "a", 1, 900, WaitReason.PAUSE, QUOTA, null));
+
+    assertThat(texts("queued"))
+        .containsExactly(
+            "told: in line at position 1, about 0.9 s to wait, and for an operator to resume the"
+                + " quota");
   }
 
   @Test
@@ -374,7 +459,25 @@ class RequestStoryTest {
   }
 
   private static LeaseQueued queued(String request, String agent, int position, long etaMs) {
-    return new LeaseQueued(QUOTA, request, agent, position, etaMs, null, null);
+    return new LeaseQueued(QUOTA, request, agent, position, etaMs, null, null, null);
+  }
+
+  private static LeaseQueued queued(
+      String request,
+      String agent,
+      int position,
+      long etaMs,
+      WaitReason reason,
+      String quota,
+      String dimension) {
+    LeaseQueued queued = queued(request, agent, position, etaMs);
+    queued.put("waits_for", new WaitsFor(reason, quota, dimension));
+    return queued;
+  }
+
+  private static BucketsResynced resynced(String quota, String d, long before, long after) {
+    DimensionResync resync = new DimensionResync(d, before, after, after, after, null);
+    return new BucketsResynced(quota, null, 0L, 0L, List.of(resync));
   }
 
   private static QuotaDefined defined(QuotaState state) {
